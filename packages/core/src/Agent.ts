@@ -1,0 +1,321 @@
+/**
+ * An agent: instructions, tools and handlers as one immutable value. Running it
+ * changes nothing in it, so one agent serves any number of runs at once.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Handler, Tool, Tools } from "@heddle/core"
+ * import { Schema } from "effect"
+ *
+ * const add = Tool.make({
+ *   name: "add",
+ *   description: "Adds two numbers.",
+ *   parameters: Schema.Struct({ a: Schema.Number, b: Schema.Number }),
+ *   execute: ({ a, b }) => a + b
+ * })
+ *
+ * const agent = Agent.make({
+ *   name: "calculator",
+ *   instructions: "Calculate.",
+ *   tools: Tools.make(add),
+ *   handlers: Handler.instructions("Show your work.")
+ * })
+ *
+ * const program = Agent.run(agent, "What is 1 + 2?") // needs a ChatModel
+ * ```
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Effectable from "effect/Effectable"
+import * as Either from "effect/Either"
+import * as JSONSchema from "effect/JSONSchema"
+import { type Pipeable, pipeArguments } from "effect/Pipeable"
+import * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
+import * as AgentEvent from "./AgentEvent.ts"
+import type { AgentCall, AgentResult, RunConfig, RunOptions } from "./AgentRun.ts"
+import * as Call from "./Call.ts"
+import type { ChatModel } from "./ChatModel.ts"
+import { InvalidOutput, type ModelError, type StepLimitReached, type ToolError } from "./Errors.ts"
+import * as Handler from "./Handler.ts"
+import type { History } from "./History.ts"
+import * as Instructions from "./Instructions.ts"
+import { PendingScope, type Run, ScopeTarget } from "./internal/currentRun.ts"
+import { enter, type Ready, ready } from "./internal/enter.ts"
+import type { AgentSink } from "./internal/loop.ts"
+import { requireName } from "./internal/name.ts"
+import { entered, within } from "./internal/run.ts"
+import * as Message from "./Message.ts"
+import * as Pipeline from "./Pipeline.ts"
+import * as Tool from "./Tool.ts"
+import * as Tools from "./Tools.ts"
+
+const TypeId: unique symbol = Symbol.for("@heddle/core/Agent")
+
+/**
+ * An agent. `Output`: what a run answers. `E`: what it fails with. `R`: what it
+ * needs, the `ChatModel` among it.
+ */
+export interface Agent<out Output = string, out E = never, out R = never> extends Pipeable {
+  readonly [TypeId]: {
+    readonly _Output: (_: never) => Output
+    readonly _E: (_: never) => E
+    readonly _R: (_: never) => R
+  }
+  readonly name: string
+  readonly description: string
+  readonly instructions: Instructions.Instructions
+  readonly tools: Tools.Tools<unknown, unknown>
+  readonly pipeline: Pipeline.Pipeline<unknown, unknown, unknown, unknown>
+  readonly options: RunOptions
+}
+
+/** What a run may fail with besides the errors of handlers and tools. */
+export type RunError = ModelError | ToolError | StepLimitReached
+
+interface AgentImpl extends Agent<unknown, unknown, unknown> {
+  readonly ready: Ready
+  readonly decode: ((text: string) => Either.Either<unknown, unknown>) | undefined
+}
+
+const AgentProto = {
+  [TypeId]: { _Output: (_: never) => _, _E: (_: never) => _, _R: (_: never) => _ },
+  pipe() {
+    // oxlint-disable-next-line prefer-rest-params -- `pipeArguments` takes `arguments`
+    return pipeArguments(this, arguments)
+  }
+}
+
+/** Whether a value is an agent. */
+export const isAgent = (u: unknown): u is Agent<unknown, unknown, unknown> =>
+  typeof u === "object" && u !== null && TypeId in u
+
+const defaults: RunOptions = {
+  maxSteps: 50,
+  onStepLimit: "error",
+  toolConcurrency: 8,
+  toolChoice: "auto",
+  model: {},
+  metadata: {}
+}
+
+/** What an agent is made of. */
+export interface Options<O, OI, TE, TR, MP, ME, MR, MH, P, E, R, H> extends Partial<RunOptions> {
+  readonly name: string
+  /** What the agent is good for, for whoever chooses among agents. */
+  readonly description?: string
+  readonly instructions?: string | Instructions.Instructions
+  readonly tools?: Tools.Tools<TE, TR>
+  /** Runs before `handlers`. */
+  readonly middleware?: Handler.Handler<MP, ME, MR, MH>
+  /** A handler or a pipeline. */
+  readonly handlers?: Handler.Handler<P, E, R, H>
+  /** What the answer must be: JSON that this schema decodes. */
+  readonly output?: Schema.Schema<O, OI>
+}
+
+/** Makes an agent. Throws a `DefinitionError` when it has no name. */
+export const make = <
+  O = string,
+  OI = never,
+  TE = never,
+  TR = never,
+  MP = never,
+  ME = never,
+  MR = never,
+  MH = never,
+  P = never,
+  E = never,
+  R = never,
+  H = never
+>(
+  options: Options<O, OI, TE, TR, MP, ME, MR, MH, P, E, R, H>
+): Agent<
+  O,
+  | ME
+  | Exclude<E, MH>
+  | Exclude<TE | RunError, MH | H>
+  | ([OI] extends [never] ? never : InvalidOutput),
+  MR | Exclude<R, MP> | Exclude<TR | ChatModel, MP | P>
+> => {
+  const { description = "", handlers = Pipeline.empty, instructions = "", middleware = Pipeline.empty, name, output, tools = Tools.empty, ...run } = options
+  const pipeline = Pipeline.make(middleware as Handler.Any, handlers as Handler.Any)
+  const agent: Omit<AgentImpl, keyof typeof AgentProto> = {
+    name: requireName("An agent", name),
+    description,
+    instructions: typeof instructions === "string" ? Instructions.make(instructions, name) : instructions,
+    tools,
+    pipeline,
+    options: { ...defaults, ...run },
+    ready: ready(pipeline.handlers.map(Handler.definition), output && JSONSchema.make(output)),
+    decode: output && Schema.decodeUnknownEither(Schema.parseJson(output))
+  }
+  return Object.assign(Object.create(AgentProto), agent)
+}
+
+// -----------------------------------------------------------------------------
+// running
+// -----------------------------------------------------------------------------
+
+/** What may be said of one run, over what the agent says. */
+export interface CallOptions extends Partial<RunOptions> {
+  /** What was said before. */
+  readonly history?: History
+}
+
+/** What a run is asked: text, or a message with files. */
+export type Input = string | Message.UserMessage
+
+const configure = (agent: AgentImpl, input: Input, options: CallOptions | undefined, change: Instructions.Change | undefined): RunConfig => {
+  const { history = [], ...given } = options ?? {}
+  return {
+    agent: agent.name,
+    instructions: change === undefined ? agent.instructions : change(agent.instructions),
+    tools: agent.tools as Tools.Tools,
+    history,
+    input: typeof input === "string" ? Message.user(input) : input,
+    options: options === undefined ? agent.options : { ...agent.options, ...given, model: { ...agent.options.model, ...given.model } }
+  }
+}
+
+const start = (
+  agent: AgentImpl,
+  input: Input,
+  options: CallOptions | undefined,
+  change: Instructions.Change | undefined,
+  sink: AgentSink
+): Effect.Effect<void, unknown, unknown> =>
+  Effect.flatMap(Effect.context<unknown>(), (context) => {
+    const pending = Context.get(context, PendingScope)
+    const both = pending && change ? (i: Instructions.Instructions) => change(pending(i)) : (pending ?? change)
+    const config = configure(agent, input, options, both)
+    const run = { agent: agent.name, instructions: config.instructions, origins: new Map(), said: false }
+    return within(carryOut(agent, config, sink, run), entered(context, run))
+  })
+
+/** Runs an attempt to its result, and decodes the answer. */
+const carryOut = (agent: AgentImpl, config: RunConfig, sink: AgentSink, run: Run): Effect.Effect<void, unknown, unknown> => {
+  const watched = sink.demand !== "value"
+  let result: AgentResult | undefined
+  const inner: AgentSink = {
+    fold: sink.fold,
+    demand: sink.demand,
+    emit: (event) => {
+      if (event._tag === "Completed") {
+        result = event.result
+        return
+      }
+      if (event._tag === "Reset") result = undefined
+      run.said = event._tag === "Failed" || event._tag === "Cancelled"
+      if (watched) return sink.emit(event)
+    },
+    whole: (value) => {
+      result = value
+    }
+  }
+  const send = (event: AgentEvent.AgentEvent) => (watched ? (sink.emit(event) ?? Effect.void) : Effect.void)
+  const decoded = Effect.flatMap(enter(agent.ready, config, inner), () => {
+    if (result === undefined) return Effect.die(new Error(`Agent "${agent.name}" ended well without a result.`))
+    const { history, text } = result
+    const output = agent.decode === undefined ? Either.right(text) : agent.decode(text)
+    if (Either.isRight(output)) return sink.whole({ ...result, output: output.right }) ?? Effect.void
+    const error = new InvalidOutput({ agent: agent.name, text, cause: output.left })
+    return Effect.zipRight(send({ _tag: "Failed", error, cause: Cause.fail(error), history }), error)
+  })
+  return watched ? Effect.zipRight(send({ _tag: "RunStarted", agent: agent.name }), decoded) : decoded
+}
+
+/** A run as a call whose parts are events: what `run` and `stream` run, and what makes an agent a step or a tool. */
+export const call = <O, E, R>(
+  agent: Agent<O, E, R>,
+  input: Input,
+  options?: CallOptions
+): AgentCall<AgentResult<O>, E, R> => callWith(agent, input, options, undefined)
+
+const callWith = <O, E, R>(
+  agent: Agent<O, E, R>,
+  input: Input,
+  options: CallOptions | undefined,
+  change: Instructions.Change | undefined
+): AgentCall<AgentResult<O>, E, R> =>
+  // Inside, an agent's types are gone; `make` has them right.
+  Call.fromSink<AgentEvent.AgentEvent<AgentResult<O>>, AgentResult<O>, E, R>(
+    (sink) =>
+      start(agent as unknown as AgentImpl, input, options, change, sink as unknown as AgentSink) as Effect.Effect<void, E, R>
+  )
+
+/** A run. It takes `Instructions.scoped` directly, which is the fast way. */
+class AgentRun<O, E, R> extends Effectable.Class<AgentResult<O>, E, R> {
+  readonly agent: Agent<O, E, R>
+  readonly input: Input
+  readonly options: CallOptions | undefined
+  readonly change: Instructions.Change | undefined
+  constructor(agent: Agent<O, E, R>, input: Input, options: CallOptions | undefined, change: Instructions.Change | undefined) {
+    super()
+    this.agent = agent
+    this.input = input
+    this.options = options
+    this.change = change
+  }
+  commit() {
+    return Call.run(callWith(this.agent, this.input, this.options, this.change), AgentEvent.fold<AgentResult<O>>())
+  }
+  [ScopeTarget](change: Instructions.Change) {
+    const before = this.change
+    return new AgentRun(this.agent, this.input, this.options, before === undefined ? change : (i) => before(change(i)))
+  }
+}
+
+/**
+ * Runs an agent for its result.
+ *
+ * Interrupting it interrupts the model call, the tools and the agents that run
+ * as tools; nothing starts after that.
+ */
+export const run = <O, E, R>(agent: Agent<O, E, R>, input: Input, options?: CallOptions): Effect.Effect<AgentResult<O>, E, R> =>
+  new AgentRun(agent, input, options, undefined)
+
+/**
+ * Runs an agent as a stream of what happens, with back-pressure. The last
+ * event says how it ended; a stream of a run that fails fails after it.
+ */
+export const stream = <O, E, R>(
+  agent: Agent<O, E, R>,
+  input: Input,
+  options?: CallOptions
+): Stream.Stream<AgentEvent.AgentEvent<AgentResult<O>> | Call.Reset, E, R> =>
+  Call.stream(call(agent, input, options), AgentEvent.fold<AgentResult<O>>())
+
+/** An agent as a tool of another. Its input is one text; its events are the tool's progress; what it fails with fails the run. */
+export const asTool = <O, E, R>(
+  agent: Agent<O, E, R>,
+  options?: {
+    readonly name?: string
+    readonly description?: string
+    readonly annotations?: Partial<Tool.Annotations>
+    readonly returnDirectly?: boolean
+    readonly run?: CallOptions
+  }
+): Tool.Tool<E, R> => {
+  const { description = agent.description, name = agent.name, run, ...rest } = options ?? {}
+  return Tool.fromCall({
+    name,
+    description,
+    parameters: askParameters,
+    ...rest,
+    execute: ({ input }) =>
+      Call.fromSink<Tool.ToolPart, Message.ToolOutcome, E, R>((sink) =>
+        Call.into(
+          call(agent, input, run),
+          Call.sink<AgentEvent.AgentEvent<AgentResult<O>>, AgentResult<O>>(AgentEvent.fold(), sink.demand, (event) =>
+            event._tag === "Completed"
+              ? sink.whole(Message.succeeded(event.result.output))
+              : sink.emit(Call.isReset(event) ? event : { _tag: "Progress", value: event })
+          )
+        )
+      )
+  })
+}
+
+const askParameters = Schema.Struct({ input: Schema.String.annotations({ description: "What to ask." }) })

@@ -1,0 +1,170 @@
+/**
+ * A pipeline, compiled to the functions that the loop calls. Done once for a
+ * pipeline without state, and once a run for one whose hooks are built there.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Call from "../Call.ts"
+import * as ChatModel from "../ChatModel.ts"
+import type { AnyHooks } from "../Handler.ts"
+import * as History from "../History.ts"
+import * as Message from "../Message.ts"
+import * as Tool from "../Tool.ts"
+import { CurrentRun } from "./currentRun.ts"
+import { defect, leaving, leavingBase, type Place, within } from "./run.ts"
+
+/** The hooks of one handler, ready to be called. */
+export interface Resolved {
+  readonly name: string
+  readonly hooks: AnyHooks
+  /** The context that the handler sees, where it is not that of the loop: a handler does not see what is provided after it. */
+  readonly context?: Context.Context<unknown>
+}
+
+type AnyCall<Part, A> = Call.Call<Part, A, unknown, unknown>
+
+/** The hooks of a pipeline, as the loop calls them. */
+export interface LoopHooks {
+  readonly beforeModel: ReadonlyArray<Rewrite>
+  readonly afterModel: ReadonlyArray<Rewrite>
+  readonly callModel: (request: ChatModel.ModelRequest) => AnyCall<ChatModel.ModelPart, ChatModel.ModelReply>
+  readonly callTool: (request: Tool.ToolRequest) => AnyCall<Tool.ToolPart, Message.ToolOutcome>
+}
+
+/** A change of the history. */
+export type Rewrite = (history: History.History) => History.History | Effect.Effect<History.History, unknown, unknown>
+
+/**
+ * Calls a hook. What it throws, and what `check` does not take for a result,
+ * becomes a defect that names handler and hook.
+ */
+export const invoke = <A>(
+  handler: string,
+  place: Place,
+  call: () => unknown,
+  check: (result: unknown) => result is A
+): A | Effect.Effect<A, unknown, unknown> => {
+  let result: unknown
+  try {
+    result = call()
+  } catch (thrown) {
+    return defect(handler, place, "threw", thrown)
+  }
+  if (check(result)) return result
+  if (!Effect.isEffect(result)) return defect(handler, place, `returned ${describe(result)}`)
+  return leaving(
+    Effect.flatMap(result as Effect.Effect<unknown, unknown, unknown>, (value) =>
+      check(value) ? Effect.succeed(value) : defect(handler, place, `returned ${describe(value)}`)
+    ),
+    handler,
+    place
+  )
+}
+
+const describe = (value: unknown): string => {
+  if (value === null || typeof value !== "object") return typeof value === "function" ? "a function" : String(value)
+  return Array.isArray(value) ? "an array that is no history" : `an object with ${Object.keys(value).join(", ") || "no keys"}`
+}
+
+/** Calls a wrap and gives what it returns the way out of its handler. */
+export const invokeWrap = <Part, A>(handler: string, place: Place, call: () => unknown): AnyCall<Part, A> => {
+  const result = invoke(handler, place, call, Call.isCall)
+  return Call.isCall(result)
+    ? Call.fromSink<Part, A, unknown, unknown>((sink) => leaving(Call.into(result as AnyCall<Part, A>, sink), handler, place))
+    : Call.unwrap(result as Effect.Effect<AnyCall<Part, A>, unknown, unknown>)
+}
+
+/** Whether `after` is a history. Messages that stand where they stood are not looked at again. */
+const isHistoryAfter =
+  (before: History.History) =>
+  (after: unknown): after is History.History =>
+    after === before || (Array.isArray(after) && after.every((m, i) => m === before[i] || Message.isMessage(m)))
+
+const rewrite = (
+  { context, hooks, name }: Resolved,
+  place: "beforeModel" | "afterModel"
+): Rewrite | undefined => {
+  const hook = hooks[place]
+  if (hook === undefined) return undefined
+  return (history) => {
+    const result = invoke(name, place, () => hook(history), isHistoryAfter(history))
+    return context !== undefined && Effect.isEffect(result) ? within(result, context) : result
+  }
+}
+
+/** Runs `outer` in a handler's context, and what it reaches through `next` in the loop's. */
+const onion = <Request, Part, A>(
+  resolved: ReadonlyArray<Resolved>,
+  place: "wrapModelCall" | "wrapToolCall",
+  base: (request: Request) => AnyCall<Part, A>,
+  loopContext: Context.Context<unknown> | undefined
+): ((request: Request) => AnyCall<Part, A>) =>
+  resolved.reduceRight<(request: Request) => AnyCall<Part, A>>((next, { context, hooks, name }) => {
+    const hook = hooks[place] as ((request: Request, next: unknown) => AnyCall<Part, A>) | undefined
+    if (hook === undefined) return next
+    if (context === undefined || loopContext === undefined) {
+      return (request) => invokeWrap(name, place, () => hook(request, next))
+    }
+    const inner = (request: Request) => Call.around(next(request), (effect) => within(effect, loopContext))
+    return (request) => Call.around(invokeWrap<Part, A>(name, place, () => hook(request, inner)), (effect) => within(effect, context))
+  }, base)
+
+/** The model itself. It notes on the reply which tools it was offered, and says `Finish` where the model forgot to. */
+const baseModel: LoopHooks["callModel"] = (request) =>
+  Call.fromSink((sink) => {
+    let finished = false
+    let calls = false
+    const noting: typeof sink = {
+      fold: sink.fold,
+      demand: sink.demand,
+      emit: (part) => {
+        if (part._tag === "Finish") {
+          finished = true
+          return sink.emit({ ...part, offered: request.tools })
+        }
+        if (part._tag === "Reset") finished = calls = false
+        else if (part._tag === "ToolCall") calls = true
+        return sink.emit(part)
+      },
+      whole: (reply) => {
+        finished = true
+        return sink.whole({ ...reply, offered: request.tools })
+      }
+    }
+    return leavingBase(
+      Effect.flatMap(ChatModel.ChatModel, (model) =>
+        Effect.flatMap(Call.into(model.call(request), noting), () =>
+          finished
+            ? Effect.void
+            : (sink.emit({ _tag: "Finish", reason: calls ? "tool-calls" : "stop", offered: request.tools }) ?? Effect.void)
+        )
+      )
+    )
+  })
+
+/** The tool itself. */
+const baseTool: LoopHooks["callTool"] = (request) =>
+  Call.fromSink((sink) => leavingBase(Call.into(Tool.execute(request), sink)))
+
+/** Compiles hooks. `loopContext` is the context of the loop, where some handler provides a service. */
+export const compile = (
+  resolved: ReadonlyArray<Resolved>,
+  loopContext?: Context.Context<unknown>
+): LoopHooks => {
+  const current =
+    loopContext === undefined
+      ? resolved
+      : resolved.map((r) =>
+          r.context === undefined
+            ? r
+            : { ...r, context: Context.add(r.context, CurrentRun, Context.get(loopContext, CurrentRun)) }
+        )
+  const rewrites = (place: "beforeModel" | "afterModel") =>
+    current.map((r) => rewrite(r, place)).filter((r) => r !== undefined)
+  return {
+    beforeModel: rewrites("beforeModel"),
+    afterModel: rewrites("afterModel"),
+    callModel: onion(current, "wrapModelCall", baseModel, loopContext),
+    callTool: onion(current, "wrapToolCall", baseTool, loopContext)
+  }
+}

@@ -1,0 +1,224 @@
+/**
+ * The agent's loop, for run and stream alike: before-model, model, after-model,
+ * tools, until there is an answer.
+ */
+import * as Effect from "effect/Effect"
+import type { AgentEvent } from "../AgentEvent.ts"
+import type { AgentResult, RunConfig } from "../AgentRun.ts"
+import * as Call from "../Call.ts"
+import * as ChatModel from "../ChatModel.ts"
+import { StepLimitReached } from "../Errors.ts"
+import * as History from "../History.ts"
+import * as Message from "../Message.ts"
+import * as Tool from "../Tool.ts"
+import * as Tools from "../Tools.ts"
+import type { LoopHooks, Rewrite } from "./compile.ts"
+import { type Attempt, historySoFar, result } from "./run.ts"
+
+/** Where a run sends its events. */
+export type AgentSink = Call.Sink<AgentEvent, AgentResult>
+
+/** What an agent asks of the loop, beyond the run's configuration. */
+export interface Plan {
+  readonly hooks: LoopHooks
+  readonly config: RunConfig
+  /** The JSON Schema of the answer, if the agent has one. */
+  readonly output: object | undefined
+}
+
+/** Runs the loop to its result. */
+export const loop = (plan: Plan, attempt: Attempt, sink: AgentSink): Effect.Effect<void, unknown, unknown> =>
+  Effect.gen(function* () {
+    const { config, hooks } = plan
+    const { maxSteps, onStepLimit } = config.options
+    while (true) {
+      const last = attempt.steps >= maxSteps
+      if (last && onStepLimit === "error") {
+        return yield* new StepLimitReached({ agent: config.agent, maxSteps, history: attempt.history })
+      }
+      attempt.steps++
+      if (hooks.beforeModel.length > 0) attempt.history = yield* rewriteAll(hooks.beforeModel, attempt.history)
+
+      const reply = yield* callModel(plan, attempt, last, sink)
+      attempt.usage = ChatModel.addUsage(attempt.usage, reply.usage)
+      attempt.reply = Message.assistant(reply.content)
+      attempt.outcomes = new Map()
+      if (hooks.afterModel.length > 0) takeIn(attempt, yield* rewriteAll(hooks.afterModel, History.append(attempt.history, attempt.reply)))
+
+      const calls = pendingCalls(attempt.reply)
+      if (last || isAnswer(attempt.reply)) {
+        const history = historySoFar(attempt)
+        return yield* done(sink, result(attempt, history, History.answer(history), last ? "step-limit" : "answer"))
+      }
+      const tools = reply.offered ?? config.tools
+      if (calls.length > 0) yield* callTools(plan, attempt, calls, tools, sink)
+      attempt.history = historySoFar(attempt)
+      const direct = calls.length > 0 ? directAnswer(attempt, calls, tools) : undefined
+      attempt.reply = undefined
+      if (direct !== undefined) return yield* done(sink, result(attempt, attempt.history, direct, "tool"))
+    }
+  })
+
+const done = (sink: AgentSink, value: AgentResult) => sink.whole(value) ?? Effect.void
+
+/** Runs hooks one after the other, each on what the one before gave. */
+const rewriteAll = (
+  rewrites: ReadonlyArray<Rewrite>,
+  history: History.History,
+  from = 0
+): Effect.Effect<History.History, unknown, unknown> => {
+  for (let i = from; i < rewrites.length; i++) {
+    const next = rewrites[i]!(history)
+    if (Effect.isEffect(next)) return Effect.flatMap(next, (after) => rewriteAll(rewrites, after, i + 1))
+    history = next
+  }
+  return Effect.succeed(history)
+}
+
+/** Takes over the history that after-model hooks made: its last message is worked on if it is the model's. */
+const takeIn = (attempt: Attempt, history: History.History) => {
+  const last = history[history.length - 1]
+  if (last?.role === "assistant") {
+    attempt.history = history.slice(0, -1)
+    attempt.reply = last
+  } else {
+    attempt.history = history
+    attempt.reply = undefined
+  }
+}
+
+type PendingCall = readonly [index: number, call: Message.ToolCall]
+
+const pendingCalls = (reply: Message.AssistantMessage | undefined): ReadonlyArray<PendingCall> => {
+  const out: Array<PendingCall> = []
+  reply?.content.forEach((content, i) => {
+    if (content._tag === "ToolCall" && content.outcome._tag === "Pending") out.push([i, content])
+  })
+  return out
+}
+
+/** A reply without tool calls is the answer. Calls that a hook has settled go back to the model. */
+const isAnswer = (reply: Message.AssistantMessage | undefined) =>
+  reply !== undefined && reply.content.every((content) => content._tag !== "ToolCall")
+
+// -----------------------------------------------------------------------------
+// the model
+// -----------------------------------------------------------------------------
+
+const callModel = (
+  { config, hooks, output }: Plan,
+  attempt: Attempt,
+  last: boolean,
+  sink: AgentSink
+): Effect.Effect<ChatModel.ModelReply, unknown, unknown> => {
+  const call = hooks.callModel({
+    instructions: config.instructions,
+    history: attempt.history,
+    tools: last ? Tools.empty : config.tools,
+    toolChoice: last ? "none" : config.options.toolChoice,
+    output,
+    options: config.options.model,
+    purpose: "agent"
+  })
+  if (sink.demand === "value") return Call.run(call, ChatModel.fold)
+  const step = attempt.steps
+  return Effect.gen(function* () {
+    yield* emit(sink, { _tag: "StepStarted", step })
+    const reply = yield* observed(call, ChatModel.fold, sink, (part) => modelEvent(step, part))
+    const { content, finishReason, usage } = reply
+    yield* emit(sink, { _tag: "StepFinished", step, content, finishReason, usage })
+    return reply
+  })
+}
+
+const emit = (sink: AgentSink, event: AgentEvent) => sink.emit(event) ?? Effect.void
+
+/** Runs a call for its value, and sends its parts on as events. */
+const observed = <Part, A>(
+  call: Call.Call<Part, A, unknown, unknown>,
+  fold: Call.Fold<Part, A>,
+  sink: AgentSink,
+  event: (part: Part | Call.Reset) => AgentEvent | undefined
+): Effect.Effect<A, unknown, unknown> =>
+  Effect.suspend(() => {
+    const parts = fold.make()
+    const inner = Call.sink(fold, sink.demand, (part: Part | Call.Reset) => {
+      if (Call.isReset(part)) parts.reset()
+      else parts.add(part)
+      const news = event(part)
+      return news && sink.emit(news)
+    })
+    return Effect.map(Call.into(call, inner), parts.value)
+  })
+
+const modelEvent = (step: number, part: ChatModel.ModelPart | Call.Reset): AgentEvent | undefined => {
+  switch (part._tag) {
+    case "Text":
+      return { _tag: "Text", step, text: part.text }
+    case "Reasoning":
+      return { _tag: "Reasoning", step, text: part.text }
+    case "ToolCall":
+      return { _tag: "ToolCall", step, id: part.id, name: part.name, arguments: part.arguments }
+    case "Reset":
+      return { _tag: "StepReset", step }
+    case "Finish":
+      return undefined
+  }
+}
+
+// -----------------------------------------------------------------------------
+// the tools
+// -----------------------------------------------------------------------------
+
+const callTools = (
+  { config, hooks }: Plan,
+  attempt: Attempt,
+  calls: ReadonlyArray<PendingCall>,
+  tools: Tools.Tools<unknown, unknown>,
+  sink: AgentSink
+): Effect.Effect<void, unknown, unknown> => {
+  const one = ([index, { arguments: args, id, name }]: PendingCall) => {
+    const call = hooks.callTool({ id, name, arguments: args, tool: tools.get(name), offered: tools.names })
+    const settle = (outcome: Message.ToolOutcome) => {
+      attempt.outcomes.set(index, outcome)
+    }
+    if (sink.demand === "value") return Effect.map(Call.run(call, Tool.fold), settle)
+    const step = attempt.steps
+    return Effect.gen(function* () {
+      yield* emit(sink, { _tag: "ToolStarted", step, id, name })
+      const outcome = yield* observed(call, Tool.fold, sink, (part) => toolEvent(step, id, part))
+      settle(outcome)
+      yield* emit(sink, { _tag: "ToolFinished", step, id, name, outcome })
+    })
+  }
+  return calls.length === 1
+    ? one(calls[0]!)
+    : Effect.forEach(calls, one, { concurrency: config.options.toolConcurrency, discard: true })
+}
+
+const toolEvent = (step: number, id: string, part: Tool.ToolPart | Call.Reset): AgentEvent | undefined => {
+  switch (part._tag) {
+    case "Text":
+      return { _tag: "ToolText", step, id, text: part.text }
+    case "Progress":
+      return { _tag: "ToolProgress", step, id, value: part.value }
+    case "Reset":
+      return { _tag: "ToolReset", step, id }
+    case "Done":
+      return undefined
+  }
+}
+
+/** The result of the first call, in call order, whose tool returns directly and has succeeded. */
+const directAnswer = (
+  attempt: Attempt,
+  calls: ReadonlyArray<PendingCall>,
+  tools: Tools.Tools<unknown, unknown>
+): string | undefined => {
+  for (const [index, call] of calls) {
+    const outcome = attempt.outcomes.get(index)
+    if (outcome?._tag === "Succeeded" && tools.get(call.name)?.returnDirectly) return Message.renderOutcome(outcome)
+  }
+  return undefined
+}
+
