@@ -84,9 +84,10 @@ export interface Outcome {
   readonly exit: Exit.Exit<AgentRun.AgentResult, unknown>
   readonly requests: ReadonlyArray<ChatModel.ModelRequest>
   readonly log: Log
-  /** What was logged after the run had ended. */
-  readonly late: Log
 }
+
+/** The moment in the log at which all fibers of the run had been told of its interruption. */
+export const interruption = "interrupted!"
 
 /** Logs a moment. The moment at which the run is to be interrupted does not pass. */
 export type Point = (name: string) => Effect.Effect<void>
@@ -197,12 +198,18 @@ export const run = (handler: Handler.Any, world: World, how: Circumstances): Pro
           ? yield* Fiber.await(fiber)
           : yield* Effect.race(
               Fiber.await(fiber),
-              Effect.zipRight(Deferred.await(reached), Fiber.interrupt(fiber))
+              Effect.gen(function* () {
+                yield* Deferred.await(reached)
+                yield* Fiber.interruptFork(fiber)
+                // Fibers that were about to go on do so before they hear of it.
+                for (let i = 0; i < 5; i++) yield* Effect.yieldNow()
+                log.push(interruption)
+                return yield* Fiber.await(fiber)
+              })
             )
-      const during = log.length
       for (let i = 0; i < 20; i++) yield* Effect.yieldNow()
       yield* Effect.sleep("1 hour")
-      return { exit, requests, log: log.slice(0, during), late: log.slice(during), summary: summarize(exit, requests) }
+      return { exit, requests, log, summary: summarize(exit, requests) }
     }).pipe(Effect.withClock(VirtualClock.make()))
   )
 
