@@ -7,15 +7,23 @@
  */
 import { createRequire } from "node:module"
 import { availableParallelism, cpus } from "node:os"
+import { caseH } from "./agents.ts"
+import { caseE } from "./concurrent.ts"
+import { caseI } from "./instructions.ts"
 import { caseA, caseB, caseC, caseD } from "./loops.ts"
 import type { Result } from "./measure.ts"
+import { caseF } from "./streaming.ts"
 import { table, type Target } from "./table.ts"
 
 const cases: Readonly<Record<string, () => Promise<ReadonlyArray<Result>>>> = {
   A: caseA,
   B: caseB,
   C: caseC,
-  D: caseD
+  D: caseD,
+  E: caseE,
+  F: caseF,
+  H: caseH,
+  I: caseI
 }
 
 const targets: Readonly<Record<string, Target>> = {
@@ -24,7 +32,15 @@ const targets: Readonly<Record<string, Target>> = {
   "C: one tool call, 50 handlers": { times: 3 },
   "D: a turn of 100": { times: 8 },
   "D: a turn of 400": { times: 8 },
-  "D: a turn of 400 against one of 100": { most: 1.2 }
+  "D: a turn of 400 against one of 100": { most: 1.2 },
+  "E: 10,000 runs at once": { times: 3 },
+  "E: heap of a held run": { most: 12 },
+  "E: wrong instructions": { most: 0 },
+  "F: a part from a list, 5 handlers": { most: 1_000 },
+  "F: a part from a stream, 5 handlers": { most: 1_000 },
+  "I: reading the rendered text": { most: 50 },
+  "I: setting a scoped value": { most: 100 },
+  "I: appending a section to five": { most: 500 }
 }
 
 const packageVersion = (name: string): string => {

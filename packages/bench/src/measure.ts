@@ -37,9 +37,12 @@ export interface Plan {
 
 const perMillisecond = { ns: 1e6, µs: 1e3, ms: 1 }
 
-export const collectGarbage = () => {
+/** Bytes in use once the garbage is gone. */
+export const heapUsed = (): number => {
   if (globalThis.gc === undefined) throw new Error("Run node with --expose-gc.")
   globalThis.gc()
+  globalThis.gc()
+  return process.memoryUsage().heapUsed
 }
 
 /** Throws when the work was not done. */
@@ -61,6 +64,9 @@ const elapsed = async (run: Competitor["run"], times: number) => {
   return performance.now() - start
 }
 
+/** Enough for the compiler to be through with the hot code. */
+const warmMs = 500
+
 /** Warms up, and finds out how many runs fill a sample. */
 const calibrate = async (run: Competitor["run"], sampleMs: number) => {
   let times = 1
@@ -68,21 +74,24 @@ const calibrate = async (run: Competitor["run"], sampleMs: number) => {
   while (true) {
     const took = await elapsed(run, times)
     warm += took
-    if (took >= sampleMs / 2 && warm >= sampleMs * 4) return Math.max(1, Math.round((times * sampleMs) / took))
+    if (took >= sampleMs / 2 && warm >= warmMs) return Math.max(1, Math.round((times * sampleMs) / took))
     times = Math.max(times, Math.min(times * 2, Math.ceil((times * sampleMs) / Math.max(took, 0.01))))
   }
 }
 
-/** The samples of each competitor, in rounds: the same index is the same round. */
+/**
+ * The samples of each competitor, in rounds: the same index is the same round.
+ * Garbage is not collected between them: a forced collection throws away what
+ * the compiler knows, and doubles what the next sample takes.
+ */
 export const sample = async (
   competitors: ReadonlyArray<Competitor>,
-  { rounds = 15, sampleMs = 25, times }: Plan = {}
+  { rounds = 15, sampleMs = 60, times }: Plan = {}
 ): Promise<ReadonlyArray<ReadonlyArray<number>>> => {
   const counts: Array<number> = []
   for (const { run } of competitors) counts.push(times ?? (await calibrate(run, sampleMs)))
   const samples = competitors.map((): Array<number> => [])
   for (let round = 0; round < rounds; round++) {
-    collectGarbage()
     for (let i = 0; i < competitors.length; i++) {
       // Each round begins with another competitor.
       const index = (i + round) % competitors.length
