@@ -41,11 +41,11 @@ import { InvalidOutput, type ModelError, type StepLimitReached, type ToolError }
 import * as Handler from "./Handler.ts"
 import type { History } from "./History.ts"
 import * as Instructions from "./Instructions.ts"
-import { PendingScope, type Run, ScopeTarget } from "./internal/currentRun.ts"
+import { type Cell, PendingScope, ScopeTarget } from "./internal/currentRun.ts"
 import { enter, type Ready, ready } from "./internal/enter.ts"
 import type { AgentSink } from "./internal/loop.ts"
 import { requireName } from "./internal/name.ts"
-import { entered, within } from "./internal/run.ts"
+import { entered, newCell, within } from "./internal/run.ts"
 import * as Message from "./Message.ts"
 import * as Pipeline from "./Pipeline.ts"
 import * as Tool from "./Tool.ts"
@@ -190,12 +190,12 @@ const start = (
     const pending = Context.get(context, PendingScope)
     const both = pending && change ? (i: Instructions.Instructions) => change(pending(i)) : (pending ?? change)
     const config = configure(agent, input, options, both)
-    const run = { agent: agent.name, instructions: config.instructions, origins: new Map(), said: false }
-    return within(carryOut(agent, config, sink, run), entered(context, run))
+    const cell = newCell(config.instructions)
+    return within(carryOut(agent, config, sink, cell), entered(context, cell))
   })
 
 /** Runs an attempt to its result, and decodes the answer. */
-const carryOut = (agent: AgentImpl, config: RunConfig, sink: AgentSink, run: Run): Effect.Effect<void, unknown, unknown> => {
+const carryOut = (agent: AgentImpl, config: RunConfig, sink: AgentSink, cell: Cell): Effect.Effect<void, unknown, unknown> => {
   const watched = sink.demand !== "value"
   let result: AgentResult | undefined
   const inner: AgentSink = {
@@ -207,7 +207,7 @@ const carryOut = (agent: AgentImpl, config: RunConfig, sink: AgentSink, run: Run
         return
       }
       if (event._tag === "Reset") result = undefined
-      run.said = event._tag === "Failed" || event._tag === "Cancelled"
+      cell.said = event._tag === "Failed" || event._tag === "Cancelled"
       if (watched) return sink.emit(event)
     },
     whole: (value) => {
@@ -215,7 +215,7 @@ const carryOut = (agent: AgentImpl, config: RunConfig, sink: AgentSink, run: Run
     }
   }
   const send = (event: AgentEvent.AgentEvent) => (watched ? (sink.emit(event) ?? Effect.void) : Effect.void)
-  const decoded = Effect.flatMap(enter(agent.ready, config, inner), () => {
+  const decoded = Effect.flatMap(enter(agent.ready, config, inner, cell), () => {
     if (result === undefined) return Effect.die(new Error(`Agent "${agent.name}" ended well without a result.`))
     const { history, text } = result
     const output = agent.decode === undefined ? Either.right(text) : agent.decode(text)

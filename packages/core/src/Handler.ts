@@ -26,7 +26,7 @@ import type { History } from "./History.ts"
 import * as Instructions from "./Instructions.ts"
 import { Finish } from "./internal/finish.ts"
 import { requireName } from "./internal/name.ts"
-import { answered, newAttempt } from "./internal/run.ts"
+import { Attempt } from "./internal/run.ts"
 import type * as Tool from "./Tool.ts"
 import * as Tools from "./Tools.ts"
 
@@ -374,7 +374,7 @@ export const onExit = <R = never>(
     wrapAgent: (run: RunConfig, next: (run: RunConfig) => AgentCall<AgentResult, Upstream>) =>
       Call.unwrap(
         Effect.sync(() => {
-          let history = newAttempt(run).history
+          let history = new Attempt(run).history
           let result: AgentResult | undefined
           return next(run).pipe(
             Call.tap((event) => {
@@ -414,7 +414,7 @@ export const catchError = <X extends object, E = never, R = never>(
       wrapAgent: (run: RunConfig, next: (run: RunConfig) => AgentCall<AgentResult, Upstream>) =>
         Call.orElse(next(run), (failure): Call.Call<never, AgentResult, E | Upstream, R> =>
           failure instanceof error
-            ? Call.fromEffect(asEffect(lift(answer(failure), (text) => answered(newAttempt(run), text))))
+            ? Call.fromEffect(asEffect(lift(answer(failure), (text) => new Attempt(run).answered(text))))
             : Call.fail(failure)
         )
     },

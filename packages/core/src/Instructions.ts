@@ -139,7 +139,7 @@ export const attribute: {
 )
 
 /** Reads the instructions in force, from inside a hook or a tool of a run. Outside of a run they are empty. */
-export const current: Effect.Effect<Instructions> = Effect.map(CurrentRun, (run) => run.instructions ?? empty)
+export const current: Effect.Effect<Instructions> = Effect.map(CurrentRun, (cell) => cell?.instructions ?? empty)
 
 /** A change of instructions, as `scoped` takes it. */
 export type Change = (instructions: Instructions) => Instructions

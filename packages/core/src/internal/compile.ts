@@ -10,8 +10,8 @@ import type { AnyHooks } from "../Handler.ts"
 import * as History from "../History.ts"
 import * as Message from "../Message.ts"
 import * as Tool from "../Tool.ts"
-import { CurrentRun } from "./currentRun.ts"
-import { defect, leaving, leavingBase, type Place, within } from "./run.ts"
+import type { Place } from "./currentRun.ts"
+import { defect, leaving, leavingBase, within } from "./run.ts"
 
 /** The hooks of one handler, ready to be called. */
 export interface Resolved {
@@ -151,20 +151,12 @@ export const compile = (
   resolved: ReadonlyArray<Resolved>,
   loopContext?: Context.Context<unknown>
 ): LoopHooks => {
-  const current =
-    loopContext === undefined
-      ? resolved
-      : resolved.map((r) =>
-          r.context === undefined
-            ? r
-            : { ...r, context: Context.add(r.context, CurrentRun, Context.get(loopContext, CurrentRun)) }
-        )
   const rewrites = (place: "beforeModel" | "afterModel") =>
-    current.map((r) => rewrite(r, place)).filter((r) => r !== undefined)
+    resolved.map((r) => rewrite(r, place)).filter((r) => r !== undefined)
   return {
     beforeModel: rewrites("beforeModel"),
     afterModel: rewrites("afterModel"),
-    callModel: onion(current, "wrapModelCall", baseModel, loopContext),
-    callTool: onion(current, "wrapToolCall", baseTool, loopContext)
+    callModel: onion(resolved, "wrapModelCall", baseModel, loopContext),
+    callTool: onion(resolved, "wrapToolCall", baseTool, loopContext)
   }
 }

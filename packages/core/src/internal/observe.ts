@@ -5,7 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Call from "../Call.ts"
 import type { AnyHooks, Definition } from "../Handler.ts"
-import type { Place } from "./run.ts"
+import type { Place } from "./currentRun.ts"
 
 /** One run of one hook. Times are in milliseconds. */
 export interface Seen {
