@@ -54,20 +54,17 @@ for (const { folder, manifest, name } of packages) {
 }
 
 // A module in lower case may need more than the package itself (a test runner, say), so it is left out.
-const entries = packages.flatMap(({ folder, name }) => [
-  name,
-  ...readdirSync(`${folder}/src`)
-    .filter((file) => /^[A-Z]\w*\.ts$/.test(file))
-    .map((file) => `${name}/${file.slice(0, -".ts".length)}`)
-])
-for (const entry of entries) {
-  const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", `import "${entry}"`], {
+for (const { folder, name } of packages) {
+  const subpaths = readdirSync(`${folder}/src`).filter((file) => /^[A-Z]\w*\.ts$/.test(file))
+  const entries = [name, ...subpaths.map((file) => `${name}/${file.slice(0, -".ts".length)}`)]
+  const script = entries.map((entry) => `await import("${entry}")`).join("\n")
+  const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
     cwd: consumer,
     encoding: "utf8"
   })
-  if (status !== 0) report(`import "${entry}"\n${stderr}`)
+  if (status !== 0) report(`${name} cannot be imported:\n${stderr}`)
+  console.log(`${name}: ${entries.length} entries imported`)
 }
-console.log(`${packages.length} packages built, ${entries.length} entries imported, ${problems} problems`)
 
 rmSync(consumer, { recursive: true })
 process.exitCode = problems === 0 ? 0 : 1
