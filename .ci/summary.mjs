@@ -5,12 +5,22 @@ import { readFileSync } from "node:fs"
 const counts = (file) => {
   try {
     const report = JSON.parse(readFileSync(file, "utf8"))
-    const skipped = report.numPendingTests + report.numTodoTests
-    return { passed: report.numPassedTests, failed: report.numFailedTests, skipped }
+    return {
+      passed: report.numPassedTests,
+      failed: report.numFailedTests + report.testResults.filter(isUnloaded).length,
+      skipped: report.numPendingTests + report.numTodoTests
+    }
   } catch {
     return { passed: 0, failed: 0, skipped: 0 }
   }
 }
+
+/**
+ * A test file that could not be loaded has no failed test: it counts as one.
+ *
+ * @param {{ status: string, assertionResults: ReadonlyArray<unknown> }} file
+ */
+const isUnloaded = ({ assertionResults, status }) => status === "failed" && assertionResults.length === 0
 
 const { failed, passed, skipped } = counts(process.argv[2] ?? "")
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`)
