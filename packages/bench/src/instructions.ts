@@ -173,7 +173,8 @@ const append: ReadonlyArray<Competitor> = [
   }),
   competitor(appendAndRender, "heddle", (times) => {
     let length = 0
-    for (let i = 0; i < times; i++) length += Instructions.render(Instructions.append(values[i & 7]!, more, "more")).length
+    for (let i = 0; i < times; i++)
+      length += Instructions.render(Instructions.append(values[i & 7]!, more, "more")).length
     assert(length === times * (whole.length + 2 + more.length), "heddle appends and renders")
   }),
   competitor(appendAndRender, "javascript", (times) => {

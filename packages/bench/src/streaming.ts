@@ -122,7 +122,11 @@ export const caseF = () => {
   return measure([
     competitor(list, "heddle", heddle(Call.fromIterable(parts))),
     competitor(list, "effect", effect(Stream.fromIterable(parts))),
-    competitor(list, "javascript", javascript(() => parts)),
+    competitor(
+      list,
+      "javascript",
+      javascript(() => parts)
+    ),
     competitor(stream, "heddle", heddle(Call.fromStream(oneByOne))),
     competitor(stream, "effect", effect(oneByOne)),
     competitor(stream, "javascript", javascript(generate))

@@ -187,11 +187,13 @@ export const isHandler = (u: unknown): u is Any =>
   ((typeof u === "object" && u !== null) || typeof u === "function") && DefinitionKey in u
 
 /** What a handler is made of, for those who inspect or rewrite handlers. */
-export const definition = (self: Any): Definition => (self as HandlerImpl<unknown, unknown, unknown, unknown>)[DefinitionKey]
+export const definition = (self: Any): Definition =>
+  (self as HandlerImpl<unknown, unknown, unknown, unknown>)[DefinitionKey]
 
 /** A handler from its definition. The types are the caller's word. */
-export const fromDefinition = <P = never, E = never, R = never, H = never>(definition: Definition): Handler<P, E, R, H> =>
-  new HandlerImpl(definition)
+export const fromDefinition = <P = never, E = never, R = never, H = never>(
+  definition: Definition
+): Handler<P, E, R, H> => new HandlerImpl(definition)
 
 const stateless = <P, E, R, H = never>(name: string, hooks: object, info: Info = {}): Handler<P, E, R, H> =>
   fromDefinition({ name, source: { _tag: "Stateless", hooks: hooks as AnyHooks }, info })
@@ -226,8 +228,7 @@ export const effect = <const H extends AnyHooks, E, R>(
   fromDefinition({ name, source: { _tag: "PerRun", hooks }, info: {} })
 
 /** The class of a handler that is a service: a tag of hooks, and a handler that needs itself. */
-export interface TagClass<Self, Name extends string, E>
-  extends Context.Tag<Self, Hooks<E>>, Handler<never, E, Self> {
+export interface TagClass<Self, Name extends string, E> extends Context.Tag<Self, Hooks<E>>, Handler<never, E, Self> {
   new (_: never): Context.TagClassShape<Name, Hooks<E>>
 }
 
@@ -329,7 +330,11 @@ export const provide = <I, S, E = never, R = never>(
   })
 
 type Hook<K extends HookName> = NonNullable<AnyHooks[K]>
-type One<K extends HookName, F> = Handler<never, HooksError<{ readonly [_ in K]: F }>, HooksContext<{ readonly [_ in K]: F }>>
+type One<K extends HookName, F> = Handler<
+  never,
+  HooksError<{ readonly [_ in K]: F }>,
+  HooksContext<{ readonly [_ in K]: F }>
+>
 
 const only =
   <K extends HookName>(hook: K) =>
@@ -383,7 +388,9 @@ export const onExit = <R = never>(
                 history = result.history
               } else if (event._tag === "Failed" || event._tag === "Cancelled") history = event.history
             }),
-            Call.onExit((cause) => f({ history, exit: cause === undefined ? Exit.succeed(result!) : Exit.failCause(cause) }))
+            Call.onExit((cause) =>
+              f({ history, exit: cause === undefined ? Exit.succeed(result!) : Exit.failCause(cause) })
+            )
           )
         })
       )

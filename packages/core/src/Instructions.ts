@@ -110,7 +110,9 @@ export const replace: {
   const first = self.sections.findIndex((section) => section.source === source)
   if (first < 0) return append(self, text, source)
   return fromSections(
-    self.sections.flatMap((section, i) => (section.source !== source ? [section] : i === first ? [{ source, text }] : []))
+    self.sections.flatMap((section, i) =>
+      section.source !== source ? [section] : i === first ? [{ source, text }] : []
+    )
   )
 })
 
@@ -170,13 +172,11 @@ export const scoped =
     if (ScopeTarget in self) return (self as unknown as ScopeTarget<Self>)[ScopeTarget](change)
     const outer = Effect.map(PendingScope, (pending): Change => (pending ? (i) => change(pending(i)) : change))
     // The operators below give back the type they take: `PendingScope` is a reference, so it never was in `R`.
-    return (
-      Effect.isEffect(self)
-        ? Effect.flatMap(outer, (pending) => Effect.provideService(self, PendingScope, pending))
-        : Stream.unwrap(
-            Effect.map(outer, (pending) =>
-              Stream.provideService(self as Stream.Stream<unknown, unknown, unknown>, PendingScope, pending)
-            )
+    return (Effect.isEffect(self)
+      ? Effect.flatMap(outer, (pending) => Effect.provideService(self, PendingScope, pending))
+      : Stream.unwrap(
+          Effect.map(outer, (pending) =>
+            Stream.provideService(self as Stream.Stream<unknown, unknown, unknown>, PendingScope, pending)
           )
-    ) as unknown as Self
+        )) as unknown as Self
   }

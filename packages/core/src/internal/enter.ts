@@ -128,7 +128,11 @@ class Path {
           Effect.flatMap(Effect.context<unknown>(), (context) =>
             within(
               // What is before sees the context as it was.
-              this.next(i + 1, config, resolved.map((r) => (r.context === undefined ? { ...r, context } : r))),
+              this.next(
+                i + 1,
+                config,
+                resolved.map((r) => (r.context === undefined ? { ...r, context } : r))
+              ),
               Context.add(context, source.tag, service)
             )
           )
@@ -183,7 +187,8 @@ class Path {
     this.cell.instructions = config.instructions
     const plan = { config, output: ready.output }
     if (ready.hooks !== undefined) return loop({ ...plan, hooks: ready.hooks }, attempt, sink)
-    if (resolved.every((r) => r.context === undefined)) return loop({ ...plan, hooks: compile(resolved) }, attempt, sink)
+    if (resolved.every((r) => r.context === undefined))
+      return loop({ ...plan, hooks: compile(resolved) }, attempt, sink)
     return Effect.flatMap(Effect.context<unknown>(), (context) =>
       loop({ ...plan, hooks: compile(resolved, context) }, attempt, sink)
     )

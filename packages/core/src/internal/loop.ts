@@ -43,7 +43,8 @@ export const loop = (plan: Plan, attempt: Attempt, sink: AgentSink): Effect.Effe
       attempt.usage = ChatModel.addUsage(attempt.usage, reply.usage)
       attempt.reply = Message.assistant(reply.content)
       attempt.outcomes = new Map()
-      if (hooks.afterModel.length > 0) takeIn(attempt, yield* rewriteAll(hooks.afterModel, History.append(attempt.history, attempt.reply)))
+      if (hooks.afterModel.length > 0)
+        takeIn(attempt, yield* rewriteAll(hooks.afterModel, History.append(attempt.history, attempt.reply)))
 
       const calls = pendingCalls(attempt.reply)
       if (last || isAnswer(attempt.reply)) {
@@ -221,4 +222,3 @@ const directAnswer = (
   }
   return undefined
 }
-

@@ -47,7 +47,9 @@ const wrap =
   (handler: string, hook: Place, see: See, run: (request: unknown, next: Next) => Call.Any) =>
   (request: unknown, next: Next) => {
     let inside = 0
-    const call = run(request, (request) => around(next(request), (startedAt, endedAt) => (inside += endedAt - startedAt)))
+    const call = run(request, (request) =>
+      around(next(request), (startedAt, endedAt) => (inside += endedAt - startedAt))
+    )
     return around(call, (startedAt, endedAt) =>
       see({ handler, hook, startedAt, endedAt, self: Math.max(0, endedAt - startedAt - inside) })
     )
