@@ -13,6 +13,8 @@ const hasTest = (folder: string): boolean =>
 
 export default defineConfig({
   test: {
+    // Properties run many worlds; a slow machine takes its time.
+    testTimeout: 120_000,
     // Packages are imported from source, through their `exports`.
     projects: [".ci", ...folders("packages"), ...folders("examples")].filter(hasTest).map((root) => ({
       extends: true,

@@ -126,7 +126,7 @@ export const TypeId: unique symbol = Symbol.for("@heddle/core/Handler")
  * fails with. `R`: what it needs. `Handles`: the errors from within that it
  * answers, so that they leave the type.
  */
-export interface Handler<out Provides = never, out E = never, out R = never, out Handles = never> {
+export interface Handler<out Provides = never, out E = never, out R = never, out Handles = never> extends Pipeable {
   readonly [TypeId]: {
     readonly _Provides: (_: never) => Provides
     readonly _E: (_: never) => E

@@ -248,7 +248,7 @@ const define = <P, PI, F, FI, Mode extends FailureMode>(
           const reason = `The arguments do not fit the parameters of "${name}".\n${problem}`
           return sink.whole(Message.failed(reason)) ?? Effect.void
         }
-        const guarded = blameless(sink)
+        const guarded = new Blameless(sink)
         const context: ToolContext = {
           callId: request.id,
           progress: (value) => Effect.suspend(() => guarded.emit({ _tag: "Progress", value }) ?? Effect.void)
@@ -256,7 +256,7 @@ const define = <P, PI, F, FI, Mode extends FailureMode>(
         return Effect.catchAllCause(
           Effect.suspend(() => body(params.right, context, guarded)),
           (cause) =>
-            guarded.broken() === undefined
+            !guarded.broken
               ? Effect.flatMap(outcomeOf(request.id, cause), (outcome) => sink.whole(outcome) ?? Effect.void)
               : Effect.failCause(cause)
         )
@@ -265,25 +265,32 @@ const define = <P, PI, F, FI, Mode extends FailureMode>(
 }
 
 /** A sink that remembers when a reader of the parts threw, so that the tool is not blamed for it. */
-const blameless = (sink: ToolSink): ToolSink & { readonly broken: () => { readonly defect: unknown } | undefined } => {
-  let broken: { readonly defect: unknown } | undefined
-  const watch =
-    <A>(send: (a: A) => void | Effect.Effect<void>) =>
-    (a: A): void | Effect.Effect<void> => {
-      try {
-        const wait = send(a)
-        return wait && Effect.tapDefect(wait, (cause) => Effect.sync(() => (broken = { defect: Cause.squash(cause) })))
-      } catch (defect) {
-        broken = { defect }
-        throw defect
-      }
+class Blameless implements ToolSink {
+  readonly fold = fold
+  readonly demand: Call.Demand
+  private readonly outer: ToolSink
+  broken = false
+  constructor(outer: ToolSink) {
+    this.outer = outer
+    this.demand = outer.demand
+  }
+  emit(part: ToolPart | Call.Reset): Call.Wait {
+    return this.watch(() => this.outer.emit(part))
+  }
+  whole(outcome: Message.ToolOutcome): Call.Wait {
+    return this.watch(() => this.outer.whole(outcome))
+  }
+  private watch(send: () => Call.Wait): Call.Wait {
+    const note = () => {
+      this.broken = true
     }
-  return {
-    fold: sink.fold,
-    demand: sink.demand,
-    emit: watch(sink.emit),
-    whole: watch(sink.whole),
-    broken: () => broken
+    try {
+      const wait = send()
+      return wait && Effect.tapDefect(wait, () => Effect.sync(note))
+    } catch (defect) {
+      note()
+      throw defect
+    }
   }
 }
 

@@ -2,7 +2,8 @@
  * A pipeline, compiled to the functions that the loop calls. Done once for a
  * pipeline without state, and once a run for one whose hooks are built there.
  */
-import * as Context from "effect/Context"
+import type * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Call from "../Call.ts"
 import * as ChatModel from "../ChatModel.ts"
@@ -11,7 +12,7 @@ import * as History from "../History.ts"
 import * as Message from "../Message.ts"
 import * as Tool from "../Tool.ts"
 import type { Place } from "./currentRun.ts"
-import { defect, leaving, leavingBase, within } from "./run.ts"
+import { defect, leaving, leavingBase, wayOut, within } from "./run.ts"
 
 /** The hooks of one handler, ready to be called. */
 export interface Resolved {
@@ -69,13 +70,23 @@ const describe = (value: unknown): string => {
 }
 
 /** Calls a wrap and gives what it returns the way out of its handler. */
-export const invokeWrap = <Part, A>(handler: string, place: Place, call: () => unknown): AnyCall<Part, A> => {
-  const result = invoke(handler, place, call, Call.isCall)
-  return Call.isCall(result)
-    ? Call.fromSink<Part, A, unknown, unknown>((sink) =>
-        leaving(Call.into(result as AnyCall<Part, A>, sink), handler, place)
-      )
-    : Call.unwrap(result as Effect.Effect<AnyCall<Part, A>, unknown, unknown>)
+export const invokeWrap = <Request, Part, A>(
+  handler: string,
+  place: Place,
+  hook: (request: Request, next: never) => unknown,
+  request: Request,
+  next: unknown,
+  out: (cause: Cause.Cause<unknown>) => Effect.Effect<never, unknown> = wayOut(handler, place)
+): AnyCall<Part, A> => {
+  let call: unknown
+  try {
+    call = hook(request, next as never)
+  } catch (thrown) {
+    return Call.fromEffect(defect(handler, place, "threw", thrown))
+  }
+  if (!Call.isCall(call)) return Call.fromEffect(defect(handler, place, `returned ${describe(call)}`))
+  const returned = call as AnyCall<Part, A>
+  return Call.fromSink((sink) => Effect.catchAllCause(Call.into(returned, sink), out))
 }
 
 /** Whether `after` is a history. Messages that stand where they stood are not looked at again. */
@@ -93,7 +104,7 @@ const rewrite = ({ context, hooks, name }: Resolved, place: "beforeModel" | "aft
   }
 }
 
-/** Runs `outer` in a handler's context, and what it reaches through `next` in the loop's. */
+/** Composes wraps, the first outermost. One that does not see the loop's context runs in its own, and what it reaches through `next` in the loop's. */
 const onion = <Request, Part, A>(
   resolved: ReadonlyArray<Resolved>,
   place: "wrapModelCall" | "wrapToolCall",
@@ -103,14 +114,14 @@ const onion = <Request, Part, A>(
   resolved.reduceRight<(request: Request) => AnyCall<Part, A>>((next, { context, hooks, name }) => {
     const hook = hooks[place] as ((request: Request, next: unknown) => AnyCall<Part, A>) | undefined
     if (hook === undefined) return next
+    const out = wayOut(name, place)
     if (context === undefined || loopContext === undefined) {
-      return (request) => invokeWrap(name, place, () => hook(request, next))
+      return (request) => invokeWrap(name, place, hook, request, next, out)
     }
     const inner = (request: Request) => Call.around(next(request), (effect) => within(effect, loopContext))
     return (request) =>
-      Call.around(
-        invokeWrap<Part, A>(name, place, () => hook(request, inner)),
-        (effect) => within(effect, context)
+      Call.around(invokeWrap<Request, Part, A>(name, place, hook, request, inner, out), (effect) =>
+        within(effect, context)
       )
   }, base)
 

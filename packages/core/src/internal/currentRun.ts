@@ -11,7 +11,7 @@ import type { Instructions } from "../Instructions.ts"
 export type Place = HookName | "provide" | "effect"
 
 /** Where an error came from; without a handler, from the model or a tool. */
-export interface Origin {
+interface Origin {
   readonly handler: string | undefined
   readonly place: Place | undefined
 }

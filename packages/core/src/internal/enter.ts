@@ -164,9 +164,7 @@ class Path {
         })
       )
     return Call.into(
-      invokeWrap<AgentEvent, AgentResult>(name, "wrapAgent", () =>
-        wrapAgent(config, next as Parameters<typeof wrapAgent>[1])
-      ),
+      invokeWrap<RunConfig, AgentEvent, AgentResult>(name, "wrapAgent", wrapAgent, config, next),
       this.sink
     )
   }

@@ -79,12 +79,14 @@ class RunScope implements Scope.Scope {
 // -----------------------------------------------------------------------------
 
 /** Marks a failure as coming from `place` of `handler`, unless something further inside has marked it already. */
-export const mark = (cause: Cause.Cause<unknown>, handler?: string, place?: Place): Effect.Effect<never, unknown> =>
+const mark = (cause: Cause.Cause<unknown>, handler?: string, place?: Place): Effect.Effect<never, unknown> =>
   Effect.flatMap(CurrentRun, (cell) => {
     const error = Cause.squash(cause)
     if (cell !== undefined && !cell.origins.has(error)) cell.origins.set(error, { handler, place })
     return Effect.failCause(cause)
   })
+
+const markBase = (cause: Cause.Cause<unknown>) => mark(cause)
 
 /** The failure by which a hook ended the run, if a cause is that. */
 const finishing = (cause: Cause.Cause<unknown>): Finish | undefined => {
@@ -92,17 +94,19 @@ const finishing = (cause: Cause.Cause<unknown>): Finish | undefined => {
   return failure._tag === "Some" && failure.value instanceof Finish ? failure.value : undefined
 }
 
-/** Lets a handler's failure out of it: a `finish` becomes a signal, anything else is marked. */
+/** How a failure leaves a handler: a `finish` becomes a signal, anything else is marked. */
+export const wayOut = (handler: string, place: Place) => (cause: Cause.Cause<unknown>) => {
+  if (finished(cause) !== undefined) return Effect.failCause(cause)
+  const finish = finishing(cause)
+  return finish === undefined ? mark(cause, handler, place) : Effect.die(new FinishSignal(finish.answer))
+}
+
+/** Lets a handler's failure out of it. */
 export const leaving = <A>(effect: Effect.Effect<A, unknown, unknown>, handler: string, place: Place) =>
-  Effect.catchAllCause(effect, (cause) => {
-    if (finished(cause) !== undefined) return Effect.failCause(cause)
-    const finish = finishing(cause)
-    return finish === undefined ? mark(cause, handler, place) : Effect.die(new FinishSignal(finish.answer))
-  })
+  Effect.catchAllCause(effect, wayOut(handler, place))
 
 /** Lets a failure of the model or of a tool out: it is nobody's of the handlers. */
-export const leavingBase = <A>(effect: Effect.Effect<A, unknown, unknown>) =>
-  Effect.catchAllCause(effect, (cause) => mark(cause))
+export const leavingBase = <A>(effect: Effect.Effect<A, unknown, unknown>) => Effect.catchAllCause(effect, markBase)
 
 /** A defect that names handler and hook. */
 export const defect = (handler: string, place: Place, problem: string, cause?: unknown) =>
