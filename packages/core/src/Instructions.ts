@@ -136,7 +136,9 @@ export const attribute: {
   (self: Instructions, source: string): Instructions
 } = dual(2, (self: Instructions, source: string) =>
   self.sections.some((section) => section.source === "")
-    ? map(self, (section) => (section.source === "" ? { source, text: section.text } : section))
+    ? new InstructionsImpl(
+        self.sections.map((section) => (section.source === "" ? { source, text: section.text } : section))
+      )
     : self
 )
 

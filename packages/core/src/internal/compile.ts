@@ -26,40 +26,43 @@ type AnyCall<Part, A> = Call.Call<Part, A, unknown, unknown>
 
 /** The hooks of a pipeline, as the loop calls them. */
 export interface LoopHooks {
-  readonly beforeModel: ReadonlyArray<Rewrite>
-  readonly afterModel: ReadonlyArray<Rewrite>
+  readonly beforeModel: Rewrite | undefined
+  readonly afterModel: Rewrite | undefined
   readonly callModel: (request: ChatModel.ModelRequest) => AnyCall<ChatModel.ModelPart, ChatModel.ModelReply>
   readonly callTool: (request: Tool.ToolRequest) => AnyCall<Tool.ToolPart, Message.ToolOutcome>
 }
 
-/** A change of the history. */
-export type Rewrite = (history: History.History) => History.History | Effect.Effect<History.History, unknown, unknown>
+/** A change of the history by all hooks of one kind. */
+export type Rewrite = (history: History.History) => OrEffect<History.History>
+
+type OrEffect<A> = A | Effect.Effect<A, unknown, unknown>
 
 /**
- * Calls a hook. What it throws, and what `check` does not take for a result,
- * becomes a defect that names handler and hook.
+ * Calls a hook and goes on with its result. What it throws, and what `check`
+ * does not take for a result, becomes a defect that names handler and hook.
  */
-export const invoke = <A>(
+export const invoke = <A, B>(
   handler: string,
   place: Place,
   call: () => unknown,
-  check: (result: unknown) => result is A
-): A | Effect.Effect<A, unknown, unknown> => {
+  check: (result: unknown) => result is A,
+  then: (result: A) => OrEffect<B>,
+  context?: Context.Context<unknown>
+): OrEffect<B> => {
   let result: unknown
   try {
     result = call()
   } catch (thrown) {
     return defect(handler, place, "threw", thrown)
   }
-  if (check(result)) return result
+  if (check(result)) return then(result)
   if (!Effect.isEffect(result)) return defect(handler, place, `returned ${describe(result)}`)
-  return leaving(
-    Effect.flatMap(result as Effect.Effect<unknown, unknown, unknown>, (value) =>
-      check(value) ? Effect.succeed(value) : defect(handler, place, `returned ${describe(value)}`)
-    ),
-    handler,
-    place
-  )
+  const left = leaving(result as Effect.Effect<unknown, unknown, unknown>, handler, place)
+  return Effect.flatMap(context === undefined ? left : within(left, context), (value) => {
+    if (!check(value)) return defect(handler, place, `returned ${describe(value)}`)
+    const next = then(value)
+    return Effect.isEffect(next) ? next : Effect.succeed(next)
+  })
 }
 
 const describe = (value: unknown): string => {
@@ -95,14 +98,14 @@ const isHistoryAfter =
   (after: unknown): after is History.History =>
     after === before || (Array.isArray(after) && after.every((m, i) => m === before[i] || Message.isMessage(m)))
 
-const rewrite = ({ context, hooks, name }: Resolved, place: "beforeModel" | "afterModel"): Rewrite | undefined => {
-  const hook = hooks[place]
-  if (hook === undefined) return undefined
-  return (history) => {
-    const result = invoke(name, place, () => hook(history), isHistoryAfter(history))
-    return context !== undefined && Effect.isEffect(result) ? within(result, context) : result
-  }
-}
+/** Composes changes of the history: each takes what the one before gave. */
+const chain = (resolved: ReadonlyArray<Resolved>, place: "beforeModel" | "afterModel"): Rewrite | undefined =>
+  resolved.reduceRight<Rewrite | undefined>((next, { context, hooks, name }) => {
+    const hook = hooks[place]
+    if (hook === undefined) return next
+    const then = next ?? ((history: History.History) => history)
+    return (history) => invoke(name, place, () => hook(history), isHistoryAfter(history), then, context)
+  }, undefined)
 
 /** Composes wraps, the first outermost. One that does not see the loop's context runs in its own, and what it reaches through `next` in the loop's. */
 const onion = <Request, Part, A>(
@@ -165,11 +168,9 @@ const baseTool: LoopHooks["callTool"] = (request) =>
 
 /** Compiles hooks. `loopContext` is the context of the loop, where some handler provides a service. */
 export const compile = (resolved: ReadonlyArray<Resolved>, loopContext?: Context.Context<unknown>): LoopHooks => {
-  const rewrites = (place: "beforeModel" | "afterModel") =>
-    resolved.map((r) => rewrite(r, place)).filter((r) => r !== undefined)
   return {
-    beforeModel: rewrites("beforeModel"),
-    afterModel: rewrites("afterModel"),
+    beforeModel: chain(resolved, "beforeModel"),
+    afterModel: chain(resolved, "afterModel"),
     callModel: onion(resolved, "wrapModelCall", baseModel, loopContext),
     callTool: onion(resolved, "wrapToolCall", baseTool, loopContext)
   }

@@ -64,7 +64,7 @@ class Path {
     const { attempt: before, instructions } = cell
     return Effect.uninterruptibleMask((restore) => {
       cell.attempt = attempt
-      return Effect.matchCauseEffect(restore(Effect.suspend(leg)), {
+      return Effect.matchCauseEffect(restore(leg()), {
         onSuccess: () => {
           const closing = attempt.close(Exit.void)
           cell.attempt = before
@@ -148,21 +148,19 @@ class Path {
     if (wrapAgent === undefined) return this.before(i, name, hooks, config, known)
     let called = false
     const next = (config: RunConfig): AgentCall<AgentResult, unknown, unknown> =>
-      Call.fromSink((sink) =>
-        Effect.suspend(() => {
-          const attempt = (cell: Cell) => {
-            const path = new Path(this.ready, new Attempt(config), sink, cell)
-            return path.run(() => path.before(i, name, hooks, config, known))
-          }
-          if (!called) {
-            called = true
-            return attempt(this.cell)
-          }
-          // This attempt may go on beside the first.
-          const cell = { ...this.cell, attempt: this.attempt }
-          return Effect.flatMap(Effect.context<unknown>(), (context) => within(attempt(cell), entered(context, cell)))
-        })
-      )
+      Call.fromSink((sink) => {
+        const attempt = (cell: Cell) => {
+          const path = new Path(this.ready, new Attempt(config), sink, cell)
+          return path.run(() => path.before(i, name, hooks, config, known))
+        }
+        if (!called) {
+          called = true
+          return attempt(this.cell)
+        }
+        // This attempt may go on beside the first.
+        const cell = { ...this.cell, attempt: this.attempt }
+        return Effect.flatMap(Effect.context<unknown>(), (context) => within(attempt(cell), entered(context, cell)))
+      })
     return Call.into(
       invokeWrap<RunConfig, AgentEvent, AgentResult>(name, "wrapAgent", wrapAgent, config, next),
       this.sink
@@ -173,10 +171,15 @@ class Path {
     const { beforeAgent } = hooks
     if (beforeAgent === undefined) return this.next(i + 1, config, resolved)
     this.cell.instructions = config.instructions
-    const changed = invoke(name, "beforeAgent", () => beforeAgent(config), isRunConfig)
-    return Effect.isEffect(changed)
-      ? Effect.flatMap(changed, (after) => this.next(i + 1, attributed(config, after, name), resolved))
-      : this.next(i + 1, attributed(config, changed, name), resolved)
+    const leg = invoke(
+      name,
+      "beforeAgent",
+      () => beforeAgent(config),
+      isRunConfig,
+      (after) => this.next(i + 1, attributed(config, after, name), resolved)
+    )
+    // What follows is a leg in any case.
+    return leg as Leg
   }
 
   private loop(config: RunConfig, resolved: ReadonlyArray<Resolved>): Leg {

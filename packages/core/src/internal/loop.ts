@@ -12,7 +12,7 @@ import * as History from "../History.ts"
 import * as Message from "../Message.ts"
 import * as Tool from "../Tool.ts"
 import * as Tools from "../Tools.ts"
-import type { LoopHooks, Rewrite } from "./compile.ts"
+import type { LoopHooks } from "./compile.ts"
 import type { Attempt } from "./run.ts"
 
 /** Where a run sends its events. */
@@ -37,14 +37,19 @@ export const loop = (plan: Plan, attempt: Attempt, sink: AgentSink): Effect.Effe
         return yield* new StepLimitReached({ agent: config.agent, maxSteps, history: attempt.history })
       }
       attempt.steps++
-      if (hooks.beforeModel.length > 0) attempt.history = yield* rewriteAll(hooks.beforeModel, attempt.history)
+      if (hooks.beforeModel !== undefined) {
+        const changed = hooks.beforeModel(attempt.history)
+        attempt.history = Effect.isEffect(changed) ? yield* changed : changed
+      }
 
       const reply = yield* callModel(plan, attempt, last, sink)
       attempt.usage = ChatModel.addUsage(attempt.usage, reply.usage)
       attempt.reply = Message.assistant(reply.content)
       attempt.outcomes = new Map()
-      if (hooks.afterModel.length > 0)
-        takeIn(attempt, yield* rewriteAll(hooks.afterModel, History.append(attempt.history, attempt.reply)))
+      if (hooks.afterModel !== undefined) {
+        const changed = hooks.afterModel(History.append(attempt.history, attempt.reply))
+        takeIn(attempt, Effect.isEffect(changed) ? yield* changed : changed)
+      }
 
       const calls = pendingCalls(attempt.reply)
       if (last || isAnswer(attempt.reply)) {
@@ -61,20 +66,6 @@ export const loop = (plan: Plan, attempt: Attempt, sink: AgentSink): Effect.Effe
   })
 
 const done = (sink: AgentSink, value: AgentResult) => sink.whole(value) ?? Effect.void
-
-/** Runs hooks one after the other, each on what the one before gave. */
-const rewriteAll = (
-  rewrites: ReadonlyArray<Rewrite>,
-  history: History.History,
-  from = 0
-): Effect.Effect<History.History, unknown, unknown> => {
-  for (let i = from; i < rewrites.length; i++) {
-    const next = rewrites[i]!(history)
-    if (Effect.isEffect(next)) return Effect.flatMap(next, (after) => rewriteAll(rewrites, after, i + 1))
-    history = next
-  }
-  return Effect.succeed(history)
-}
 
 /** Takes over the history that after-model hooks made: its last message is worked on if it is the model's. */
 const takeIn = (attempt: Attempt, history: History.History) => {
