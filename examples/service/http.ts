@@ -3,7 +3,7 @@
  * `GET /health` says how many runs are under way. The run lives in the response:
  * when the client goes away, the server interrupts the response, and so the run.
  */
-import { Agent, type AgentEvent, type Call, Instructions } from "@heddle/core"
+import { Agent, type AgentEvent, type Call, type ChatModel, Instructions } from "@heddle/core"
 import * as HttpRouter from "@effect/platform/HttpRouter"
 import * as HttpServer from "@effect/platform/HttpServer"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
@@ -86,7 +86,7 @@ const toServerSentEvent = (event: Event) => `event: ${event._tag}\ndata: ${JSON.
 const postRuns = Effect.gen(function* () {
   const user = yield* currentUser
   const { instructions = "", question } = yield* runRequest
-  const context = yield* Effect.context<Agent.Context<typeof agent>>()
+  const context = yield* Effect.context<ChatModel.ChatModel | Journal>()
   const body = Agent.stream(agent, question).pipe(
     Instructions.scoped(Instructions.append(instructions, "request")),
     Stream.provideService(CurrentUser, user),
@@ -102,22 +102,24 @@ const postRuns = Effect.gen(function* () {
   })
 })
 
-const refuse = (status: number) => (error: { readonly _tag: string; readonly message: string }) =>
-  HttpServerResponse.unsafeJson({ error: { _tag: error._tag, message: error.message } }, { status })
+const refuse =
+  (status: number) =>
+  ({ _tag, message }: { readonly _tag: string; readonly message: string }) =>
+    HttpServerResponse.json({ error: { _tag, message } }, { status }).pipe(Effect.orDie)
 
 const getHealth = Effect.gen(function* () {
   const { active } = yield* Journal
-  return HttpServerResponse.unsafeJson({ status: "ok", activeRuns: yield* Ref.get(active) })
+  return yield* HttpServerResponse.json({ status: "ok", activeRuns: yield* Ref.get(active) })
 })
 
-const router = HttpRouter.empty.pipe(
+const app = HttpRouter.empty.pipe(
   HttpRouter.get("/health", getHealth),
   HttpRouter.post("/runs", postRuns),
-  HttpRouter.catchTags({
-    BadRequest: (error) => Effect.succeed(refuse(400)(error)),
-    Unauthorized: (error) => Effect.succeed(refuse(401)(error)),
-    RouteNotFound: () => Effect.succeed(refuse(404)({ _tag: "NotFound", message: "There are POST /runs and GET /health." })),
-    TooLarge: (error) => Effect.succeed(refuse(413)(error))
+  Effect.catchTags({
+    BadRequest: refuse(400),
+    Unauthorized: refuse(401),
+    RouteNotFound: () => refuse(404)({ _tag: "NotFound", message: "There are POST /runs and GET /health." }),
+    TooLarge: refuse(413)
   })
 )
 
@@ -125,7 +127,7 @@ const router = HttpRouter.empty.pipe(
 export const layer = (port: number) => {
   const server = createServer()
   const hangUp = Layer.scopedDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))
-  return Layer.merge(HttpServer.serve(router), hangUp).pipe(
+  return Layer.merge(HttpServer.serve(app), hangUp).pipe(
     Layer.provideMerge(NodeHttpServer.layerServer(() => server, { port, host: "127.0.0.1" }))
   )
 }
