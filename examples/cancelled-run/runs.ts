@@ -14,7 +14,10 @@ export interface Report {
 
 /** Runs until `middle` is reached, then cancels the run and waits until it has been left. */
 const cancel = (
-  setUp: (log: (line: string) => void, middle: Effect.Effect<unknown>) => {
+  setUp: (
+    log: (line: string) => void,
+    middle: Effect.Effect<unknown>
+  ) => {
     readonly tools?: Tools.Tools
     readonly model: (request: ChatModel.ModelRequest) => ChatModel.ModelCall
   }

@@ -1,19 +1,19 @@
 import type { Handler } from "@heddle/core"
-import { Context, Effect, Exit, Layer, Ref } from "effect"
+import { Context, Effect, Exit, Layer, Stream, SubscriptionRef } from "effect"
 import type { User } from "./Users.ts"
 
 /** What the service keeps of its runs: how many are under way, and how each ended. */
 export class Journal extends Context.Tag("Journal")<
   Journal,
   {
-    readonly active: Ref.Ref<number>
+    readonly active: SubscriptionRef.SubscriptionRef<number>
     readonly ended: (user: User, end: Handler.RunExit) => Effect.Effect<void>
   }
 >() {
   /** Writes to the log. */
   static readonly Live = Layer.effect(
     Journal,
-    Effect.map(Ref.make(0), (active) => ({
+    Effect.map(SubscriptionRef.make(0), (active) => ({
       active,
       ended: (user, { exit, history }) =>
         Effect.log(
@@ -22,4 +22,8 @@ export class Journal extends Context.Tag("Journal")<
         )
     }))
   )
+
+  /** Waits until `n` runs are under way. */
+  static readonly until = (active: SubscriptionRef.SubscriptionRef<number>, n: number) =>
+    Stream.runDrain(Stream.takeUntil(active.changes, (now) => now === n))
 }

@@ -17,7 +17,9 @@ export class Users extends Context.Tag("Users")<
     Layer.succeed(Users, {
       find: (token) => {
         const name = tokens.get(token)
-        return name === undefined ? new Unauthorized({ message: "Nobody has this token." }) : Effect.succeed(new User({ name }))
+        return name === undefined
+          ? new Unauthorized({ message: "Nobody has this token." })
+          : Effect.succeed(new User({ name }))
       }
     })
 }

@@ -3,9 +3,23 @@
  * `CurrentUser` and from scoped instructions, never from a change of the agent.
  */
 import { Agent, Handler, Instructions, Pipeline, Tool, Tools } from "@heddle/core"
-import { Effect, Ref } from "effect"
+import { Effect, SubscriptionRef } from "effect"
 import { Journal } from "./Journal.ts"
 import { CurrentUser } from "./Users.ts"
+
+/** Counts the runs under way. What is acquired here is released when the run has ended, however it did. */
+const count = Handler.beforeAgent(
+  (run) =>
+    Effect.gen(function* () {
+      const { active } = yield* Journal
+      yield* Effect.acquireRelease(
+        SubscriptionRef.update(active, (n) => n + 1),
+        () => SubscriptionRef.update(active, (n) => n - 1)
+      )
+      return run
+    }),
+  "count"
+)
 
 /** Tells the journal how each run ended, cancelled ones included. */
 const journal = Handler.onExit(
@@ -15,20 +29,6 @@ const journal = Handler.onExit(
       yield* ended(yield* CurrentUser, end)
     }),
   "journal"
-)
-
-/** Counts the runs under way. What is acquired here is released when the run ends, however it does. */
-const count = Handler.beforeAgent(
-  (run) =>
-    Effect.gen(function* () {
-      const { active } = yield* Journal
-      yield* Effect.acquireRelease(
-        Ref.update(active, (n) => n + 1),
-        () => Ref.update(active, (n) => n - 1)
-      )
-      return run
-    }),
-  "count"
 )
 
 const greet = Handler.mapInstructions(
@@ -48,5 +48,5 @@ export const agent = Agent.make({
   name: "concierge",
   instructions: "You are the concierge.",
   tools: Tools.make(whoami),
-  handlers: Pipeline.make(journal, count, greet)
+  handlers: Pipeline.make(count, journal, greet)
 })

@@ -9,7 +9,7 @@ import * as HttpServer from "@effect/platform/HttpServer"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Effect, Layer, Ref, Schema, Stream } from "effect"
+import { Effect, Layer, Schema, Stream, SubscriptionRef } from "effect"
 import { createServer } from "node:http"
 import { agent } from "./agent.ts"
 import { Journal } from "./Journal.ts"
@@ -42,11 +42,15 @@ const readBody = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   if (Number(request.headers["content-length"] ?? 0) > maxBody) return yield* tooLarge
   const decoder = new TextDecoder("utf-8", { fatal: true })
-  const { chunks, size } = yield* Stream.runFold(request.stream, { size: 0, chunks: Array.of<Uint8Array>() }, (body, chunk) => {
-    const size = body.size + chunk.length
-    if (size <= maxBody) body.chunks.push(chunk)
-    return { size, chunks: body.chunks }
-  })
+  const { chunks, size } = yield* Stream.runFold(
+    request.stream,
+    { size: 0, chunks: Array.of<Uint8Array>() },
+    (body, chunk) => {
+      const size = body.size + chunk.length
+      if (size <= maxBody) body.chunks.push(chunk)
+      return { size, chunks: body.chunks }
+    }
+  )
   if (size > maxBody) return yield* tooLarge
   return yield* Effect.try(() => decoder.decode(Buffer.concat(chunks)))
 })
@@ -109,7 +113,7 @@ const refuse =
 
 const getHealth = Effect.gen(function* () {
   const { active } = yield* Journal
-  return yield* HttpServerResponse.json({ status: "ok", activeRuns: yield* Ref.get(active) })
+  return yield* HttpServerResponse.json({ status: "ok", activeRuns: yield* SubscriptionRef.get(active) })
 })
 
 const app = HttpRouter.empty.pipe(
@@ -123,11 +127,17 @@ const app = HttpRouter.empty.pipe(
   })
 )
 
-/** Serves on a port of this machine. When it is shut down, open connections are closed, and their runs cancelled. */
+/** Serves on a port of this machine. When it is shut down, it hangs up and waits until the runs have been left. */
 export const layer = (port: number) => {
   const server = createServer()
-  const hangUp = Layer.scopedDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))
-  return Layer.merge(HttpServer.serve(app), hangUp).pipe(
+  const hangUp = Effect.flatMap(Journal, ({ active }) =>
+    Effect.addFinalizer(() => {
+      server.close()
+      server.closeAllConnections()
+      return Journal.until(active, 0)
+    })
+  )
+  return Layer.merge(HttpServer.serve(app), Layer.scopedDiscard(hangUp)).pipe(
     Layer.provideMerge(NodeHttpServer.layerServer(() => server, { port, host: "127.0.0.1" }))
   )
 }

@@ -53,9 +53,7 @@ export const modelFor = (users: number) =>
       let asked = 0
       return {
         call: (request) =>
-          Call.unwrap(
-            Effect.suspend(() => (++asked < users ? all.await : all.open)).pipe(Effect.as(reply(request)))
-          )
+          Call.unwrap(Effect.suspend(() => (++asked < users ? all.await : all.open)).pipe(Effect.as(reply(request))))
       }
     })
   )

@@ -85,10 +85,11 @@ const temperature: Tool.Tool<never, CurrentUser | Thermometers> = Tool.make({
 const parts = { name: "weather", instructions: "You tell the weather.", tools: Tools.make(temperature) }
 
 /** What a run answers, fails with and needs: the tool's `CurrentUser` comes from the pipeline. */
-export const agent: Agent.Agent<string, Agent.RunError, Token | Users | Thermometers | ChatModel.ChatModel> = Agent.make({
-  ...parts,
-  handlers: pipeline
-})
+export const agent: Agent.Agent<string, Agent.RunError, Token | Users | Thermometers | ChatModel.ChatModel> =
+  Agent.make({
+    ...parts,
+    handlers: pipeline
+  })
 
 /** Whatever the runs share. The token is each run's own. */
 export const Live = Layer.merge(Users.Live, Thermometers.Live)

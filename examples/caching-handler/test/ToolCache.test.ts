@@ -20,30 +20,36 @@ const thousandRuns = Effect.gen(function* () {
   return { answers, counts: words.map((word) => counts.get(word)) }
 })
 
-it.effect("1,000 runs at once make each distinct call once, and each gets the answer to its own", () =>
-  Effect.gen(function* () {
-    const { answers, counts } = yield* thousandRuns
-    expect(counts).toEqual(words.map(() => 1))
-    expect(answers.filter(([word, text]) => text !== `${word}: a word of ${word.length} letters`)).toEqual([])
-  }).pipe(Effect.provide([Live, Model]))
+it.effect(
+  "1,000 runs at once make each distinct call once, and each gets the answer to its own",
+  () =>
+    Effect.gen(function* () {
+      const { answers, counts } = yield* thousandRuns
+      expect(counts).toEqual(words.map(() => 1))
+      expect(answers.filter(([word, text]) => text !== `${word}: a word of ${word.length} letters`)).toEqual([])
+    }).pipe(Effect.provide([Live, Model])),
+  30_000
 )
 
-it.effect("another layer is another handler: off, every call is made", () =>
-  Effect.gen(function* () {
-    const { counts } = yield* thousandRuns
-    expect(counts).toEqual(words.map(() => 50))
-  }).pipe(Effect.provide([ToolCache.Off, Model]))
+it.effect(
+  "another layer is another handler: off, every call is made",
+  () =>
+    Effect.gen(function* () {
+      const { counts } = yield* thousandRuns
+      expect(counts).toEqual(words.map(() => 50))
+    }).pipe(Effect.provide([ToolCache.Off, Model])),
+  30_000
 )
 
 it.effect("another layer is another handler: canned, no call is made", () =>
   Effect.gen(function* () {
-    const { text } = yield* Agent.run(makeAgent(() => Effect.die("looked up")), "warp")
+    const { text } = yield* Agent.run(
+      makeAgent(() => Effect.die("looked up")),
+      "warp"
+    )
     expect(text).toBe("canned")
   }).pipe(
-    Effect.provide([
-      Layer.succeed(ToolCache, { wrapToolCall: () => Call.succeed(Message.succeeded("canned")) }),
-      Model
-    ])
+    Effect.provide([Layer.succeed(ToolCache, { wrapToolCall: () => Call.succeed(Message.succeeded("canned")) }), Model])
   )
 )
 
@@ -73,7 +79,9 @@ it.effect("when the run that asked first is cancelled, one of those that wait ma
     )
     const leader = yield* Effect.fork(Agent.run(agent, "warp"))
     yield* Deferred.await(first)
-    const others = yield* Effect.fork(Effect.replicateEffect(Agent.run(agent, "warp"), 100, { concurrency: "unbounded" }))
+    const others = yield* Effect.fork(
+      Effect.replicateEffect(Agent.run(agent, "warp"), 100, { concurrency: "unbounded" })
+    )
     for (let i = 0; i < 100; i++) yield* Effect.yieldNow()
     expect(yield* Ref.get(lookUps)).toBe(1)
     yield* Fiber.interrupt(leader)
@@ -96,7 +104,10 @@ const outcomesOf = <E, R>(tool: Tool.Tool<E, R>) =>
       ({ history }) => history.flatMap(Message.toolCalls).map((call) => call.outcome._tag)
     ),
     2
-  ).pipe(Effect.map((runs) => runs.flat()), Effect.provide([Live, twice]))
+  ).pipe(
+    Effect.map((runs) => runs.flat()),
+    Effect.provide([Live, twice])
+  )
 
 it.effect("a failure is not remembered", () =>
   Effect.gen(function* () {

@@ -4,10 +4,13 @@ import { expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { agent, countWrong, expected, modelFor, runFor } from "../runs.ts"
 
-it.effect("1,000 runs of one agent at once see their own instructions, in the model and in tools", () =>
-  Effect.gen(function* () {
-    expect(yield* countWrong(1_000)).toBe(0)
-  }).pipe(Effect.provide(modelFor(1_000)))
+it.effect(
+  "1,000 runs of one agent at once see their own instructions, in the model and in tools",
+  () =>
+    Effect.gen(function* () {
+      expect(yield* countWrong(1_000)).toBe(0)
+    }).pipe(Effect.provide(modelFor(1_000))),
+  30_000
 )
 
 it.effect("the agent is the same after its runs as before", () =>

@@ -43,20 +43,24 @@ const cut = FastCheck.oneof(
   FastCheck.nat().map((seed) => ({ seed }))
 )
 
-it.effect.prop("wherever the text is cut, the result is that of the whole text", [text, cut], ([text, cut]) =>
-  Effect.gen(function* () {
-    const say = Tool.stream({
-      name: "say",
-      description: "Says it.",
-      execute: () => Stream.fromIterable(ScriptedModel.pieces(text, cut))
-    })
-    const parrot = Agent.make({ name: "parrot", tools: Tools.make(say), handlers: redact("abab") })
-    const { events, run, stream } = yield* both(parrot, "say")
-    const clean = text.replaceAll("abab", "[redacted]")
-    expect(run).toEqual([Message.succeeded(clean)])
-    expect(stream).toEqual(run)
-    expect(events.map((event) => (event._tag === "ToolText" ? event.text : "")).join("")).toBe(clean)
-  })
+it.effect.prop(
+  "wherever the text is cut, the result is that of the whole text",
+  [text, cut],
+  ([text, cut]) =>
+    Effect.gen(function* () {
+      const say = Tool.stream({
+        name: "say",
+        description: "Says it.",
+        execute: () => Stream.fromIterable(ScriptedModel.pieces(text, cut))
+      })
+      const parrot = Agent.make({ name: "parrot", tools: Tools.make(say), handlers: redact("abab") })
+      const { events, run, stream } = yield* both(parrot, "say")
+      const clean = text.replaceAll("abab", "[redacted]")
+      expect(run).toEqual([Message.succeeded(clean)])
+      expect(stream).toEqual(run)
+      expect(events.map((event) => (event._tag === "ToolText" ? event.text : "")).join("")).toBe(clean)
+    }),
+  { timeout: 30_000, fastCheck: { numRuns: 50 } }
 )
 
 class Refused extends Schema.TaggedError<Refused>()("Refused", { key: Schema.String }) {}
