@@ -131,7 +131,7 @@ it.effect("a tool that does more than read is called each time", () =>
   })
 )
 
-it.effect("a tool behind the cache is given the services of its run", () =>
+it.effect("a tool behind the cache is given the services of its run, which the cache itself does not have", () =>
   Effect.gen(function* () {
     const probe = Tool.make({
       name: "probe",
@@ -139,6 +139,8 @@ it.effect("a tool behind the cache is given the services of its run", () =>
       annotations: { readOnly: true },
       execute: () => Tenant
     })
-    expect(yield* outcomesOf(probe).pipe(Effect.provideService(Tenant, "ada"))).toEqual(["Succeeded", "Succeeded"])
-  })
+    const agent = Agent.make({ name: "tenant", tools: Tools.make(probe), handlers: ToolCache })
+    const { history } = yield* Agent.run(agent, "Go.").pipe(Effect.provideService(Tenant, "ada"))
+    expect(history.flatMap(Message.toolCalls)[0]?.outcome).toEqual(Message.succeeded("ada"))
+  }).pipe(Effect.provide([Live, twice]))
 )
