@@ -9,7 +9,7 @@ import * as HttpServer from "@effect/platform/HttpServer"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Effect, Layer, Schema, Stream, SubscriptionRef } from "effect"
+import { Cause, Effect, Layer, Schema, Stream, SubscriptionRef } from "effect"
 import { createServer } from "node:http"
 import { agent } from "./agent.ts"
 import { Journal } from "./Journal.ts"
@@ -81,7 +81,7 @@ type Event = AgentEvent.AgentEvent | Call.Reset
 const toJson = (event: Event): object => {
   if (event._tag !== "Failed") return event
   const { cause, error } = event
-  const declared = cause._tag === "Fail" && error instanceof Error
+  const declared = Cause.isFailure(cause) && error instanceof Error
   return { _tag: "Failed", error: declared ? { _tag: error.name, message: error.message } : { _tag: "InternalError" } }
 }
 
