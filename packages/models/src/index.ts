@@ -1,0 +1,1 @@
+export * as OfflineModel from "./OfflineModel.ts"
