@@ -17,6 +17,7 @@ import { dual } from "effect/Function"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import { DefinitionError } from "./Errors.ts"
 import * as Handler from "./Handler.ts"
+import { observe as observeHandler, type Seen } from "./internal/observe.ts"
 
 /**
  * Handlers in their order. `Provides`: the services that they provide to the
@@ -79,6 +80,20 @@ export const andThen: {
     that: Handler.Handler<P2, E2, R2, H2>
   ): Pipeline<P | P2, E | Exclude<E2, H>, R | Exclude<R2, P>, H | H2>
 } = dual(2, (self: Handler.Any, that: Handler.Any) => make(self, that))
+
+/** One run of one hook, in milliseconds. `self` leaves out what ran inside `next`. */
+export type { Seen } from "./internal/observe.ts"
+
+/**
+ * The same pipeline, telling how long each hook took. For timelines and meters;
+ * a pipeline that is not observed pays nothing.
+ */
+export const observe: {
+  (see: (seen: Seen) => void): <P, E, R, H>(self: Handler.Handler<P, E, R, H>) => Pipeline<P, E, R, H>
+  <P, E, R, H>(self: Handler.Handler<P, E, R, H>, see: (seen: Seen) => void): Pipeline<P, E, R, H>
+} = dual(2, (self: Handler.Any, see: (seen: Seen) => void) =>
+  make(...flat(self).map((handler) => Handler.fromDefinition(observeHandler(Handler.definition(handler), see))))
+)
 
 /** What a pipeline does, for a person to read: each handler, how long it lives, its hooks, what it provides, needs and may fail with. */
 export const explain = (self: Handler.Any): string => {

@@ -1,0 +1,1 @@
+export * as ScriptedModel from "./ScriptedModel.ts"
