@@ -87,19 +87,31 @@ const fromCall = (call: Message.ToolCall, weight: number, out: Array<Passage>) =
   fromValue(call.outcome.result, named ?? call.name, bare ? `${call.name} ${asked.join(" ")}` : (named ?? ""), weight, out)
 }
 
+/** What is known: from the tools in this exchange, and from all that was said before. */
+export interface Known {
+  readonly now: ReadonlyArray<Passage>
+  readonly before: ReadonlyArray<Passage>
+}
+
+/** Questions say nothing. */
+const isStatement = (passage: Passage) => !/[?？]["')]?$/.test(passage.text)
+
 /** The passages of tool results and of the conversation, the newest exchange first. */
-export const passages = (request: ChatModel.ModelRequest, asked: Question): ReadonlyArray<Passage> => {
-  const out: Array<Passage> = []
-  const now = exchange(request)
-  for (const call of callsOf(now)) fromCall(call, weights.result, out)
-  if (asked.material !== "") fromValue(asked.material, "your message", "", weights.user, out)
-  for (let i = request.history.length - now.length - 1; i >= 0; i--) {
+export const known = (request: ChatModel.ModelRequest, asked: Question): Known => {
+  const now: Array<Passage> = []
+  const current = exchange(request)
+  for (const call of callsOf(current)) fromCall(call, weights.result, now)
+  const before: Array<Passage> = []
+  if (asked.material !== "") fromValue(asked.material, "your message", "", weights.user, before)
+  for (let i = request.history.length - current.length - 1; i >= 0; i--) {
     const message = request.history[i]!
-    const mine = message.role === "assistant"
-    fromValue(Message.text(message), "our conversation", "", mine ? weights.assistant : weights.user, out)
-    for (const call of Message.toolCalls(message)) fromCall(call, weights.earlierResult, out)
+    const said: Array<Passage> = []
+    const weight = message.role === "assistant" ? weights.assistant : weights.user
+    fromValue(Message.text(message), "our conversation", "", weight, said)
+    for (const passage of said) if (isStatement(passage)) before.push(passage)
+    for (const call of Message.toolCalls(message)) fromCall(call, weights.earlierResult, before)
   }
-  return out
+  return { now, before }
 }
 
 /** The passages of the instructions: asked only when nothing else knows. */
