@@ -1,1 +1,2 @@
+export * as Arbitraries from "./Arbitraries.ts"
 export * as ScriptedModel from "./ScriptedModel.ts"
