@@ -1,0 +1,86 @@
+/**
+ * A run, told as it happens.
+ */
+import { type AgentEvent, type AgentRun, type Call, type History, Message } from "@heddle/core"
+import { clean, paint, short, type Terminal, wrapping } from "./terminal.ts"
+
+/** The title of a part of the report. */
+export const title = (terminal: Terminal, text: string): void => terminal.write(`\n${paint(terminal, "bold", text)}\n`)
+
+const args = (value: unknown): string =>
+  typeof value === "object" && value !== null
+    ? Object.entries(value)
+        .map(([key, field]) => `${key}: ${JSON.stringify(field)}`)
+        .join(", ")
+    : String(value)
+
+const size = (value: unknown): string =>
+  Array.isArray(value)
+    ? value.length === 1 ? "1 entry" : `${value.length} entries`
+    : typeof value === "string"
+      ? `${value.length.toLocaleString("en")} characters`
+      : short(JSON.stringify(value) ?? "", 40)
+
+const outcome = (terminal: Terminal, told: Message.ToolOutcome): string => {
+  switch (told._tag) {
+    case "Succeeded":
+      return `${paint(terminal, "green", "ok")}, ${size(told.result)}`
+    case "Denied":
+      return `${paint(terminal, "yellow", "denied")}: ${clean(told.reason)}`
+    case "Failed":
+      return `${paint(terminal, "red", "failed")}: ${short(Message.renderOutcome(told), terminal.columns - 16)}`
+    case "Cancelled":
+    case "Pending":
+      return "cancelled"
+  }
+}
+
+/** Tells each event of a run. What the model says is written as it comes. */
+export const reporter = (terminal: Terminal) => {
+  const text = wrapping(terminal)
+  let speaking = false
+  const pause = () => {
+    if (speaking) text.end()
+    speaking = false
+  }
+  return (event: AgentEvent.AgentEvent<AgentRun.AgentResult<string>> | Call.Reset): void => {
+    switch (event._tag) {
+      case "Text":
+        if (!speaking) title(terminal, "Answer")
+        speaking = true
+        return text.push(event.text)
+      case "StepStarted":
+        pause()
+        return terminal.write(`  step ${event.step}\n`)
+      case "ToolStarted":
+        return
+      case "ToolCall":
+        pause()
+        return terminal.write(
+          `    ${paint(terminal, "cyan", short(`${event.name}(${args(event.arguments)})`, terminal.columns - 4))}\n`
+        )
+      case "ToolFinished":
+        return terminal.write(`    ${event.name}: ${outcome(terminal, event.outcome)}\n`)
+      case "StepReset":
+      case "Reset":
+        pause()
+        return terminal.write("    (begins anew)\n")
+      case "Completed":
+        return pause()
+      case "Failed":
+      case "Cancelled":
+        pause()
+        return terminal.write(`  ${paint(terminal, "red", event._tag.toLowerCase())}\n`)
+      default:
+        return
+    }
+  }
+}
+
+/** The documents that were read and that the answer names; all that were read when it names none. */
+export const sources = (history: History.History, answer: string): ReadonlyArray<string> => {
+  const read = history.flatMap(Message.toolCalls).flatMap(({ arguments: args, outcome }) =>
+    outcome._tag === "Succeeded" && typeof args === "object" && args !== null && "path" in args ? [String(args.path)] : []
+  )
+  return Array.from(new Set(read)).filter((path) => answer.includes(path))
+}
