@@ -3,8 +3,7 @@
  * service. Runs that make the same call at the same time share one.
  */
 import { Call, Handler, type Message, Tool } from "@heddle/core"
-import { Cache, Cause, Duration, Effect, Exit, Hash, Layer } from "effect"
-import { Equal } from "effect"
+import { Cache, Cause, type Context, type Duration, Effect, Equal, Exit, Hash, Layer } from "effect"
 
 /** One call: equal to another with the same tool and arguments, whoever makes it. */
 class Key<E> implements Equal.Equal {
@@ -51,7 +50,7 @@ export class ToolCache extends Handler.Tag("ToolCache")<ToolCache>() {
           wrapToolCall: (request, next) =>
             request.tool?.annotations.readOnly
               ? Call.fromEffect(
-                  Effect.contextWithEffect((context: import("effect").Context.Context<never>) =>
+                  Effect.contextWithEffect((context: Context.Context<never>) =>
                     // The work is done in the context of the run that asks, not of the layer.
                     outcome(cache, new Key(JSON.stringify([request.name, request.arguments]), Effect.provide(Tool.run(next(request)), context)))
                   )

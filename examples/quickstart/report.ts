@@ -38,6 +38,7 @@ const outcome = (terminal: Terminal, told: Message.ToolOutcome): string => {
 /** Tells each event of a run. What the model says is written as it comes. */
 export const reporter = (terminal: Terminal) => {
   const text = wrapping(terminal)
+  const called = new Map<string, string>()
   let speaking = false
   const pause = () => {
     if (speaking) text.end()
@@ -52,15 +53,14 @@ export const reporter = (terminal: Terminal) => {
       case "StepStarted":
         pause()
         return terminal.write(`  step ${event.step}\n`)
-      case "ToolStarted":
-        return
-      case "ToolCall":
+      case "ToolCall": {
         pause()
-        return terminal.write(
-          `    ${paint(terminal, "cyan", short(`${event.name}(${args(event.arguments)})`, terminal.columns - 4))}\n`
-        )
+        const call = short(`${event.name}(${args(event.arguments)})`, terminal.columns - 6)
+        called.set(event.id, short(call, 44))
+        return terminal.write(`    > ${paint(terminal, "cyan", call)}\n`)
+      }
       case "ToolFinished":
-        return terminal.write(`    ${event.name}: ${outcome(terminal, event.outcome)}\n`)
+        return terminal.write(`    < ${called.get(event.id) ?? event.name}: ${outcome(terminal, event.outcome)}\n`)
       case "StepReset":
       case "Reset":
         pause()
@@ -77,7 +77,7 @@ export const reporter = (terminal: Terminal) => {
   }
 }
 
-/** The documents that were read and that the answer names; all that were read when it names none. */
+/** The documents that were read and that the answer names. */
 export const sources = (history: History.History, answer: string): ReadonlyArray<string> => {
   const read = history.flatMap(Message.toolCalls).flatMap(({ arguments: args, outcome }) =>
     outcome._tag === "Succeeded" && typeof args === "object" && args !== null && "path" in args ? [String(args.path)] : []

@@ -2,15 +2,16 @@
  * A run as a chart in plain text.
  */
 import type { Pipeline } from "@heddle/core"
+import { short } from "./terminal.ts"
 import type { Span } from "./timing.ts"
 
-const labelWidth = 26
+const labelWidth = 32
 const figureWidth = 10
 
 const ms = (n: number): string => `${n.toFixed(n < 9.95 ? 2 : n < 99.5 ? 1 : 0)} ms`
 
 const row = (label: string, chart: string, figure: string): string =>
-  `  ${label.length > labelWidth ? `${label.slice(0, labelWidth - 1)}…` : label.padEnd(labelWidth)} ${chart} ${figure.padStart(figureWidth)}`
+  `  ${short(label, labelWidth).padEnd(labelWidth)} ${chart} ${figure.padStart(figureWidth)}`
 
 const eighths = " ▏▎▍▌▋▊▉"
 

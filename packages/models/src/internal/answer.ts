@@ -22,8 +22,19 @@ interface Selection {
   readonly pool: ReadonlyArray<Passage>
 }
 
-const best = (query: ReadonlyArray<string>, pool: ReadonlyArray<Passage>): Selection => {
-  const hits = rank(query, pool).filter((hit) => fits(hit, query))
+const escape = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
+
+/** Of a question for what a thing is: how a sentence begins that says it. */
+const definition = (question: string): RegExp | undefined => {
+  const thing = /^\s*(?:what|who)(?:\s+(?:is|are)|['’]s)\s+(?:an?\s+|the\s+)?([^?.!]{1,60})[?.!]?\s*$/i.exec(question)?.[1]
+  return thing === undefined ? undefined : new RegExp(`^\\W*(?:(?:an?|the)\\s+)?\\W*${escape(thing.trim())}\\W*\\s(?:is|are)\\b`, "i")
+}
+
+const best = (question: string, query: ReadonlyArray<string>, pool: ReadonlyArray<Passage>): Selection => {
+  const says = definition(question)
+  const ranked = rank(query, pool).filter((hit) => fits(hit, query))
+  const hits =
+    says === undefined ? ranked : ranked.toSorted((a, b) => Number(says.test(b.passage.text)) - Number(says.test(a.passage.text)))
   const seen = new Set<string>()
   const kept: Array<Hit> = []
   for (const hit of hits) {
@@ -49,17 +60,18 @@ const themes = (text: string): ReadonlyArray<string> => {
 
 const select = (request: ChatModel.ModelRequest, asked: Question, { before, now }: Known): Selection => {
   const query = terms(asked.text)
-  const all = best(query, [...now, ...before])
+  const all = best(asked.text, query, [...now, ...before])
   // Where tools were asked, what they said comes before what was said earlier.
-  const fresh = all.hits.some((hit) => hit.index < now.length) ? all : now.length > 0 ? best(query, now) : all
+  const fresh = all.hits.some((hit) => hit.index < now.length) ? all : now.length > 0 ? best(asked.text, query, now) : all
   if (fresh.hits.length > 0) return fresh
   const bare = bareResults(request)
   if (bare.length > 0) return { hits: bare.map((passage, index) => ({ index, passage, score: 1, matched: 0 })), pool: bare }
   if (all.hits.length > 0) return all
-  const told = best(query, instructionPassages(request))
+  if (callsOf(exchange(request)).length > 0) return all
+  const told = best(asked.text, query, instructionPassages(request))
   if (told.hits.length > 0 || asked.material === "") return told
   // Nothing in the text has the words of the request ("Summarize this."): then what is most about its themes.
-  return best(themes(asked.material).slice(0, 8), before)
+  return best("", themes(asked.material), before)
 }
 
 /** Results so short that they are an answer as they are. */
@@ -113,8 +125,6 @@ export const answer = (request: ChatModel.ModelRequest, asked: Question): string
 // -----------------------------------------------------------------------------
 
 const has = (name: string, kinds: string) => words(name).some((word) => kinds.split(" ").includes(stem(word)))
-
-const escape = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
 
 /** The answer as JSON that fits `schema`. */
 export const jsonAnswer = (request: ChatModel.ModelRequest, asked: Question, schema: object): string => {

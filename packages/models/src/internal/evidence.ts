@@ -36,9 +36,10 @@ export const question = (request: ChatModel.ModelRequest): Question => {
   const end = text.slice(-longestQuestion - 1).split(/\n\s*\n/).at(-1)!.trim()
   const fits = (paragraph: string) => paragraph.length <= longestQuestion
   if (fits(end) && (end.endsWith("?") || !fits(first))) return { text: end, material: text.slice(0, -end.length) }
-  return fits(first)
-    ? { text: first, material: text.slice(first.length) }
-    : { text: text.slice(0, longestQuestion), material: text.slice(longestQuestion) }
+  if (fits(first)) return { text: first, material: text.slice(first.length) }
+  const space = text.lastIndexOf(" ", longestQuestion)
+  const cut = space > 0 ? space : longestQuestion
+  return { text: text.slice(0, cut), material: text.slice(cut) }
 }
 
 const sourceOf = (value: JsonObject): string | undefined => {
@@ -52,6 +53,10 @@ const sourceOf = (value: JsonObject): string | undefined => {
 /** How much a passage counts by where it is from. */
 const weights = { result: 1, earlierResult: 0.9, user: 0.8, assistant: 0.4, instructions: 0.5 }
 
+/** Keys of fields that are text to be quoted, and of fields that only say where or how well something was found. */
+const textKeys = new Set(["text", "content", "snippet", "body", "excerpt", "passage", "summary", "description"])
+const pointerKeys = new Set(["line", "lines", "page", "offset", "index", "score", "rank", "position"])
+
 /** The passages of a JSON value. Fields of an object that are no text are one passage together. */
 const fromValue = (value: unknown, source: string, heading: string, weight: number, out: Array<Passage>, depth = 0): void => {
   if (depth > 20) return
@@ -60,13 +65,17 @@ const fromValue = (value: unknown, source: string, heading: string, weight: numb
       out.push({ ...piece, heading: piece.heading === "" ? heading : `${heading} – ${piece.heading}`, source, weight })
     }
   } else if (Array.isArray(value)) {
-    for (const item of value) fromValue(item, source, heading, weight, out, depth + 1)
+    const short = value.length > 1 && value.length <= 100 && value.every((item) => typeof item !== "object" && String(item).length <= 80)
+    if (short) out.push({ text: value.join(", "), heading, source, weight, item: false })
+    else for (const item of value) fromValue(item, source, heading, weight, out, depth + 1)
   } else if (isObject(value)) {
     const own = sourceOf(value)
     const facts: Array<string> = []
     for (const [key, field] of Object.entries(value)) {
-      if (field === own && own !== undefined) continue
-      if (typeof field === "string" && field.length > 60) fromValue(field, own ?? source, heading, weight, out, depth + 1)
+      if (own !== undefined && (field === own || pointerKeys.has(key))) continue
+      // An excerpt gives way to the document that it is from.
+      const text = typeof field === "string" && (field.length > 60 || (own !== undefined && textKeys.has(key)))
+      if (text) fromValue(field, own ?? source, heading, 0.95 * weight, out, depth + 1)
       else if (typeof field === "object" && field !== null) fromValue(field, own ?? source, `${heading} ${key}`, weight, out, depth + 1)
       else if (field !== null && field !== "") facts.push(`${key}: ${String(field)}`)
     }
@@ -77,6 +86,10 @@ const fromValue = (value: unknown, source: string, heading: string, weight: numb
     out.push({ text: String(value), heading, source, weight, item: false })
   }
 }
+
+/** The document that a call gave the text of. */
+const documentOf = ({ arguments: args, outcome }: Message.ToolCall): string | undefined =>
+  outcome._tag === "Succeeded" && typeof outcome.result === "string" && isObject(args) ? sourceOf(args) : undefined
 
 const fromCall = (call: Message.ToolCall, weight: number, out: Array<Passage>) => {
   if (call.outcome._tag !== "Succeeded") return
@@ -98,17 +111,25 @@ const isStatement = (passage: Passage) => !/[?？]["')]?$/.test(passage.text)
 
 /** The passages of tool results and of the conversation, the newest exchange first. */
 export const known = (request: ChatModel.ModelRequest, asked: Question): Known => {
-  const now: Array<Passage> = []
   const current = exchange(request)
-  for (const call of callsOf(current)) fromCall(call, weights.result, now)
+  const said = callsOf(current).map((call) => {
+    const passages: Array<Passage> = []
+    fromCall(call, weights.result, passages)
+    return { document: documentOf(call), passages }
+  })
+  // What was read in full is not quoted from an excerpt as well.
+  const read = new Set(said.map(({ document }) => document))
+  const now = said.flatMap(({ document, passages }) =>
+    document === undefined ? passages.filter((passage) => !read.has(passage.source)) : passages
+  )
   const before: Array<Passage> = []
   if (asked.material !== "") fromValue(asked.material, "your message", "", weights.user, before)
   for (let i = request.history.length - current.length - 1; i >= 0; i--) {
     const message = request.history[i]!
-    const said: Array<Passage> = []
+    const texts: Array<Passage> = []
     const weight = message.role === "assistant" ? weights.assistant : weights.user
-    fromValue(Message.text(message), "our conversation", "", weight, said)
-    for (const passage of said) if (isStatement(passage)) before.push(passage)
+    fromValue(Message.text(message), "our conversation", "", weight, texts)
+    for (const passage of texts) if (isStatement(passage)) before.push(passage)
     for (const call of Message.toolCalls(message)) fromCall(call, weights.earlierResult, before)
   }
   return { now, before }

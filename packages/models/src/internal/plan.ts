@@ -36,6 +36,7 @@ const likeness = (tool: Tool.Any, asked: ReadonlySet<string>): number => {
 
 const score = (tool: Tool.Any, { arguments: args, grounds }: Filling, question: string): number => {
   const asked = new Set(words(question).map(stem))
+  if (/^\s*(?:which|what)\b.*\b(?:are|is) there\b|\bhow many\b|\ball\b/i.test(question)) asked.add("list")
   const like = likeness(tool, asked)
   const { destructive } = tool.annotations
   // What cannot be undone is done for one who says so, and not for one who asks about it.
@@ -113,7 +114,7 @@ const choose = (
   })
   const best = rated.reduce((best, { score }) => Math.max(best, score), 0)
   return rated
-    .filter(({ score }) => score >= best * 0.6)
+    .filter(({ score }) => score >= best * 0.75)
     .sort((a, b) => b.score - a.score)
     .slice(0, Math.min(mostAtOnce, most))
     .map(({ arguments: args, name }) => ({ name, arguments: args }))
