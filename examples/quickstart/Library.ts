@@ -32,7 +32,7 @@ const isDocument = /\.(?:md|mdx|txt)$/i
 const largest = 512 * 1024
 const mostDocuments = 1_000
 const mostHits = 6
-const longestHit = 240
+const longestHit = 600
 
 const failed = (file: string) => (cause: unknown) => {
   const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined

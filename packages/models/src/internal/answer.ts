@@ -111,8 +111,7 @@ const prose = ({ hits, pool }: Selection): string => {
 export const answer = (request: ChatModel.ModelRequest, asked: Question): string => {
   const selection = select(request, asked, known(request, asked))
   const notes = setbacks(request)
-  const denied = notes.filter((note) => note.includes(" was not allowed: "))
-  if (selection.hits.length > 0) return [prose(selection), ...denied].join("\n\n")
+  if (selection.hits.length > 0) return [...notes, prose(selection)].join("\n\n")
   if (notes.length > 0) return [...notes, whatIAm].join("\n\n")
   if (asked.text === "") return `There is no question to answer.\n\n${whatIAm}`
   const looked = Array.from(new Set(callsOf(exchange(request)).map((call) => call.name)))

@@ -123,13 +123,15 @@ export const known = (request: ChatModel.ModelRequest, asked: Question): Known =
     document === undefined ? passages.filter((passage) => !read.has(passage.source)) : passages
   )
   const before: Array<Passage> = []
-  if (asked.material !== "") fromValue(asked.material, "your message", "", weights.user, before)
+  const say = (text: string, source: string, weight: number) => {
+    const texts: Array<Passage> = []
+    fromValue(text, source, "", weight, texts)
+    for (const passage of texts) if (isStatement(passage)) before.push(passage)
+  }
+  say(asked.material, "your message", weights.user)
   for (let i = request.history.length - current.length - 1; i >= 0; i--) {
     const message = request.history[i]!
-    const texts: Array<Passage> = []
-    const weight = message.role === "assistant" ? weights.assistant : weights.user
-    fromValue(Message.text(message), "our conversation", "", weight, texts)
-    for (const passage of texts) if (isStatement(passage)) before.push(passage)
+    say(Message.text(message), "our conversation", message.role === "assistant" ? weights.assistant : weights.user)
     for (const call of Message.toolCalls(message)) fromCall(call, weights.earlierResult, before)
   }
   return { now, before }
