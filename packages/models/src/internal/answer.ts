@@ -131,7 +131,7 @@ export const jsonAnswer = (request: ChatModel.ModelRequest, asked: Question, sch
   const { hits, pool } = select(request, asked, everything)
   const texts = hits.map((hit) => hit.passage.text)
   const query = terms(asked.text)
-  const facts = [...texts, ...everything.now.slice(0, 1_000).map((passage) => passage.text)]
+  const facts = [...texts, ...(hits.length > 0 ? pool : everything.now).slice(0, 1_000).map((passage) => passage.text)]
 
   /** What stands behind the name of a place, as in `celsius: 18`. */
   const field = (name: string): string | undefined => {

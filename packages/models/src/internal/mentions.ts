@@ -23,7 +23,7 @@ export const paths = (text: string): ReadonlyArray<string> =>
     .split(/[\s"'`“”«»<>,;]+/)
     .map((piece) => piece.replace(/^[([{]+|[)\]}?!:.…]+$/gu, "").slice(0, 300))
     .filter((piece) => !/^[a-z][\w+.-]*:\/\/|@/i.test(piece))
-    .filter((piece) => /^(?:~|\.{1,2})?[\\/]+[^\\/]|^[a-z]:\\/i.test(piece) || /[\p{L}\p{N}_-]{2}\.[a-z]{2,5}$/u.test(piece))
+    .filter((piece) => /^(?:~|\.{1,2})?[\\/]+[^\\/]|^[a-z]:\\/i.test(piece) || /[\p{L}\p{N}_-]\.[a-z]{2,5}$/u.test(piece))
 
 /** Numbers that stand for themselves. */
 export const numbers = (text: string): ReadonlyArray<number> =>

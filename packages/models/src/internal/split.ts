@@ -38,8 +38,8 @@ const cut = (sentence: string): ReadonlyArray<string> => {
   if (sentence.length <= longest) return [sentence]
   const out: Array<string> = []
   for (let from = 0; from < sentence.length; ) {
-    const space = sentence.lastIndexOf(" ", from + longest)
-    const to = from + longest >= sentence.length ? sentence.length : space > from ? space : from + longest
+    const space = sentence.slice(from, from + longest).lastIndexOf(" ")
+    const to = from + longest >= sentence.length ? sentence.length : from + (space > 0 ? space : longest)
     out.push(sentence.slice(from, to).trim())
     from = to
   }

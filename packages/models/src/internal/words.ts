@@ -9,6 +9,9 @@ const word = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lt}\p{Lo}\p{Lm}\p{M}]+|\p{N}+/g
 /** Scripts that write no spaces: their words are taken as pairs of characters. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
 
+/** What is longer is no word. */
+const longestWord = 100
+
 const stopWords = new Set(
   (
     "a an the this that these those it its i me my you your we our they their he she his her them us " +
@@ -26,8 +29,9 @@ export const words = (text: string): Array<string> => {
   const out: Array<string> = []
   for (const [found] of text.normalize("NFKC").matchAll(word)) {
     const lower = found.toLowerCase()
-    if (lower.length < 3 || !unspaced.test(lower)) out.push(lower)
-    else for (let i = 0; i + 2 <= lower.length; i++) out.push(lower.slice(i, i + 2))
+    if (lower.length < 3 || !unspaced.test(lower)) {
+      if (lower.length <= longestWord) out.push(lower)
+    } else for (let i = 0; i + 2 <= lower.length; i++) out.push(lower.slice(i, i + 2))
   }
   return out
 }
