@@ -27,9 +27,14 @@ class Key<E> implements Equal.Equal {
 type Outcomes = Cache.Cache<Key<Handler.Upstream>, Message.ToolOutcome, Handler.Upstream>
 
 const outcome = (cache: Outcomes, key: Key<Handler.Upstream>): Effect.Effect<Message.ToolOutcome, Handler.Upstream> =>
-  Effect.catchAllCause(cache.get(key), (cause) =>
-    // The run that did the work for both was cancelled, and this one was not.
-    Cause.isInterruptedOnly(cause) && !key.worked ? outcome(cache, key) : Effect.failCause(cause)
+  cache.get(key).pipe(
+    Effect.onExit((exit) =>
+      key.worked && !(Exit.isSuccess(exit) && exit.value._tag === "Succeeded") ? cache.invalidate(key) : Effect.void
+    ),
+    Effect.catchAllCause((cause) =>
+      // The run that did the work for both was cancelled, and this one was not.
+      Cause.isInterruptedOnly(cause) && !key.worked ? outcome(cache, key) : Effect.failCause(cause)
+    )
   )
 
 /** Keeps what tools answered that change nothing. Failures are not kept. */
@@ -38,13 +43,12 @@ export class ToolCache extends Handler.Tag("ToolCache")<ToolCache>() {
     Layer.effect(
       ToolCache,
       Effect.map(
-        Cache.makeWith({
-          capacity: options.capacity,
+        Cache.make({
+          ...options,
           lookup: (key: Key<Handler.Upstream>) => {
             key.worked = true
             return key.work
-          },
-          timeToLive: (exit) => (Exit.isSuccess(exit) && exit.value._tag === "Succeeded" ? options.timeToLive : 0)
+          }
         }),
         (cache): Handler.Hooks => ({
           wrapToolCall: (request, next) =>

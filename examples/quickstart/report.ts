@@ -2,7 +2,7 @@
  * A run, told as it happens.
  */
 import { type AgentEvent, type AgentRun, type Call, type History, Message } from "@heddle/core"
-import { clean, paint, short, type Terminal, wrapping } from "./terminal.ts"
+import { paint, short, type Terminal, wrapping } from "./terminal.ts"
 
 /** The title of a part of the report. */
 export const title = (terminal: Terminal, text: string): void => terminal.write(`\n${paint(terminal, "bold", text)}\n`)
@@ -21,14 +21,14 @@ const size = (value: unknown): string =>
       ? `${value.length.toLocaleString("en")} characters`
       : short(JSON.stringify(value) ?? "", 40)
 
-const outcome = (terminal: Terminal, told: Message.ToolOutcome): string => {
+const outcome = (terminal: Terminal, told: Message.ToolOutcome, room: number): string => {
   switch (told._tag) {
     case "Succeeded":
       return `${paint(terminal, "green", "ok")}, ${size(told.result)}`
     case "Denied":
-      return `${paint(terminal, "yellow", "denied")}: ${clean(told.reason)}`
+      return `${paint(terminal, "yellow", "denied")}: ${short(told.reason, room - 8)}`
     case "Failed":
-      return `${paint(terminal, "red", "failed")}: ${short(Message.renderOutcome(told), terminal.columns - 16)}`
+      return `${paint(terminal, "red", "failed")}: ${short(Message.renderOutcome(told), room - 8)}`
     case "Cancelled":
     case "Pending":
       return "cancelled"
@@ -59,8 +59,10 @@ export const reporter = (terminal: Terminal) => {
         called.set(event.id, short(call, 44))
         return terminal.write(`    > ${paint(terminal, "cyan", call)}\n`)
       }
-      case "ToolFinished":
-        return terminal.write(`    < ${called.get(event.id) ?? event.name}: ${outcome(terminal, event.outcome)}\n`)
+      case "ToolFinished": {
+        const call = called.get(event.id) ?? event.name
+        return terminal.write(`    < ${call}: ${outcome(terminal, event.outcome, terminal.columns - call.length - 8)}\n`)
+      }
       case "StepReset":
       case "Reset":
         pause()
@@ -77,10 +79,14 @@ export const reporter = (terminal: Terminal) => {
   }
 }
 
-/** The documents that were read and that the answer names. */
+const pathIn = (value: unknown): ReadonlyArray<string> =>
+  typeof value === "object" && value !== null && "path" in value ? [String(value.path)] : []
+
+/** The documents that tools gave something of and that the answer names. */
 export const sources = (history: History.History, answer: string): ReadonlyArray<string> => {
-  const read = history.flatMap(Message.toolCalls).flatMap(({ arguments: args, outcome }) =>
-    outcome._tag === "Succeeded" && typeof args === "object" && args !== null && "path" in args ? [String(args.path)] : []
-  )
-  return Array.from(new Set(read)).filter((path) => answer.includes(path))
+  const seen = history.flatMap(Message.toolCalls).flatMap(({ arguments: args, outcome }) => {
+    if (outcome._tag !== "Succeeded") return []
+    return [...pathIn(args), ...(Array.isArray(outcome.result) ? outcome.result.flatMap(pathIn) : [])]
+  })
+  return Array.from(new Set(seen)).filter((path) => answer.includes(path))
 }

@@ -156,8 +156,7 @@ describe("choosing tools", () => {
 
   it.effect("tools and parameters may be named as properties of an object are", () =>
     Effect.gen(function* () {
-      const fields: Schema.Struct.Fields = Object.fromEntries([["constructor", Schema.String]])
-      const tools = Tools.make(tool("__proto__", "", Schema.Struct(fields)), tool("toString", "Searches.", Schema.Struct({ query: Schema.String })))
+      const tools = Tools.make(tool("__proto__", "", Schema.Struct({ constructor: Schema.String })), tool("toString", "Searches.", Schema.Struct({ query: Schema.String })))
       expect(called(yield* ask("proto constructor herons", { tools, toolChoice: { tool: "__proto__" } }))).toEqual([
         ["__proto__", { constructor: "herons" }]
       ])
