@@ -141,9 +141,7 @@ const emitAll = <Part>(
   for (let i = from; i < parts.length; i++) {
     const wait = emit(parts[i]!)
     if (wait !== undefined) {
-      return i + 1 === parts.length
-        ? wait
-        : Effect.flatMap(wait, () => emitAll(emit, parts, i + 1) ?? Effect.void)
+      return i + 1 === parts.length ? wait : Effect.flatMap(wait, () => emitAll(emit, parts, i + 1) ?? Effect.void)
     }
   }
 }
@@ -287,7 +285,9 @@ export const unwrap = <C extends Any, E, R>(
   effect: Effect.Effect<C, E, R>
 ): Call<PartOf<C>, ValueOf<C>, E | ErrorOf<C>, R | ContextOf<C>> =>
   // `flow` gives the error and the context of any call; those of a `C` are named by the types above.
-  new CallImpl((sink) => Effect.flatMap(effect, (self) => flow(self as Call<unknown, unknown, ErrorOf<C>, ContextOf<C>>, sink)))
+  new CallImpl((sink) =>
+    Effect.flatMap(effect, (self) => flow(self as Call<unknown, unknown, ErrorOf<C>, ContextOf<C>>, sink))
+  )
 
 // -----------------------------------------------------------------------------
 // parts
@@ -312,10 +312,8 @@ const through = <Part, A, E, R, P2>(
 export const map: {
   <Part, P2>(f: (part: Part) => P2): <A, E, R>(self: Call<Part, A, E, R>) => Call<P2, A, E, R>
   <Part, A, E, R, P2>(self: Call<Part, A, E, R>, f: (part: Part) => P2): Call<P2, A, E, R>
-} = dual(
-  2,
-  <Part, A, E, R, P2>(self: Call<Part, A, E, R>, f: (part: Part) => P2): Call<P2, A, E, R> =>
-    through<Part, A, E, R, P2>(self, (sink) => (part) => sink.emit(f(part)))
+} = dual(2, <Part, A, E, R, P2>(self: Call<Part, A, E, R>, f: (part: Part) => P2): Call<P2, A, E, R> =>
+  through<Part, A, E, R, P2>(self, (sink) => (part) => sink.emit(f(part)))
 )
 
 /** Looks at each part before it is passed on. An Effect that `f` returns is run first. */
@@ -354,10 +352,7 @@ export const transform: {
           transducer = make()
           return outer.emit(part)
         })
-        return Effect.flatMap(
-          flow(self, inner),
-          () => emitAll(outer.emit, transducer.flush()) ?? Effect.void
-        )
+        return Effect.flatMap(flow(self, inner), () => emitAll(outer.emit, transducer.flush()) ?? Effect.void)
       })
     )
 )
@@ -480,8 +475,13 @@ const attempts = <Part, A, E, R>(
  * that a failed attempt had emitted are taken back by a `Reset`.
  */
 export const retry: {
-  <E, R2 = never>(options: RetryOptions<E, R2>): <Part, A, R>(self: Call<Part, A, E, R>) => Call<Part, A, E, R | NoInfer<R2>>
-  <Part, A, E, R, R2 = never>(self: Call<Part, A, E, R>, options: RetryOptions<E, R2>): Call<Part, A, E, R | NoInfer<R2>>
+  <E, R2 = never>(
+    options: RetryOptions<E, R2>
+  ): <Part, A, R>(self: Call<Part, A, E, R>) => Call<Part, A, E, R | NoInfer<R2>>
+  <Part, A, E, R, R2 = never>(
+    self: Call<Part, A, E, R>,
+    options: RetryOptions<E, R2>
+  ): Call<Part, A, E, R | NoInfer<R2>>
 } = dual(
   2,
   <Part, A, E, R, R2>(self: Call<Part, A, E, R>, options: RetryOptions<E, R2>): Call<Part, A, E, R | R2> =>
@@ -501,7 +501,9 @@ export interface RetryOptions<in E, out R = never> {
 export const orElse: {
   <E, C extends Any>(
     f: (error: E) => C
-  ): <Part, A, R>(self: Call<Part, A, E, R>) => Call<Part | PartOf<C>, A | ValueOf<C>, ErrorOf<NoInfer<C>>, R | ContextOf<NoInfer<C>>>
+  ): <Part, A, R>(
+    self: Call<Part, A, E, R>
+  ) => Call<Part | PartOf<C>, A | ValueOf<C>, ErrorOf<NoInfer<C>>, R | ContextOf<NoInfer<C>>>
   <Part, A, E, R, C extends Any>(
     self: Call<Part, A, E, R>,
     f: (error: E) => C
@@ -515,9 +517,7 @@ export const orElse: {
     new CallImpl((outer) =>
       Effect.suspend(() => {
         const first = attempts(self, outer)
-        return Effect.catchAll(first.attempt, (error) =>
-          Effect.flatMap(first.discard, () => flow(f(error), outer))
-        )
+        return Effect.catchAll(first.attempt, (error) => Effect.flatMap(first.discard, () => flow(f(error), outer)))
       })
     )
 )
@@ -547,8 +547,7 @@ export const around: {
   <Part, A, E, R, E2, R2>(
     self: Call<Part, A, E, R>,
     f: <X>(effect: Effect.Effect<X, E, R>) => Effect.Effect<X, E2, R2>
-  ): Call<Part, A, E2, R2> =>
-    new CallImpl((outer) => Effect.suspend(() => f(attempts(self, outer).attempt)))
+  ): Call<Part, A, E2, R2> => new CallImpl((outer) => Effect.suspend(() => f(attempts(self, outer).attempt)))
 )
 
 /** Sees how the call ended: well, failed, died or interrupted. */

@@ -166,7 +166,9 @@ class ToolImpl implements Any {
   readonly execute: (request: ToolRequest) => Call.Call<ToolPart, Message.ToolOutcome, unknown, unknown>
   #jsonSchema: object | undefined
 
-  constructor(fields: Pick<ToolImpl, "name" | "description" | "annotations" | "returnDirectly" | "parameters" | "execute">) {
+  constructor(
+    fields: Pick<ToolImpl, "name" | "description" | "annotations" | "returnDirectly" | "parameters" | "execute">
+  ) {
     this.name = fields.name
     this.description = fields.description
     this.annotations = fields.annotations
@@ -332,20 +334,13 @@ export const stream = <
 ): Tool<Raised<F, Mode>, R> =>
   define(options, (params, context, sink) =>
     Call.into(
-      Call.fromStream(
-        Stream.map(options.execute(params, context), (text): ToolPart => ({ _tag: "Text", text }))
-      ),
+      Call.fromStream(Stream.map(options.execute(params, context), (text): ToolPart => ({ _tag: "Text", text }))),
       sink
     )
   ) as unknown as Tool<Raised<F, Mode>, R>
 
 /** A tool that is a call itself, for example the run of an agent. What it fails with fails the run. */
-export const fromCall = <
-  P = {},
-  PI = unknown,
-  E = never,
-  R = never
->(
+export const fromCall = <P = {}, PI = unknown, E = never, R = never>(
   options: Omit<Options<P, PI, never, never, "fail">, "failure"> & {
     readonly execute: (params: NoInfer<P>, context: ToolContext) => ToolRun<E, R>
   }

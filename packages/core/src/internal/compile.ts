@@ -10,8 +10,8 @@ import type { AnyHooks } from "../Handler.ts"
 import * as History from "../History.ts"
 import * as Message from "../Message.ts"
 import * as Tool from "../Tool.ts"
-import { CurrentRun } from "./currentRun.ts"
-import { defect, leaving, leavingBase, type Place, within } from "./run.ts"
+import type { Place } from "./currentRun.ts"
+import { defect, leaving, leavingBase, within } from "./run.ts"
 
 /** The hooks of one handler, ready to be called. */
 export interface Resolved {
@@ -63,14 +63,18 @@ export const invoke = <A>(
 
 const describe = (value: unknown): string => {
   if (value === null || typeof value !== "object") return typeof value === "function" ? "a function" : String(value)
-  return Array.isArray(value) ? "an array that is no history" : `an object with ${Object.keys(value).join(", ") || "no keys"}`
+  return Array.isArray(value)
+    ? "an array that is no history"
+    : `an object with ${Object.keys(value).join(", ") || "no keys"}`
 }
 
 /** Calls a wrap and gives what it returns the way out of its handler. */
 export const invokeWrap = <Part, A>(handler: string, place: Place, call: () => unknown): AnyCall<Part, A> => {
   const result = invoke(handler, place, call, Call.isCall)
   return Call.isCall(result)
-    ? Call.fromSink<Part, A, unknown, unknown>((sink) => leaving(Call.into(result as AnyCall<Part, A>, sink), handler, place))
+    ? Call.fromSink<Part, A, unknown, unknown>((sink) =>
+        leaving(Call.into(result as AnyCall<Part, A>, sink), handler, place)
+      )
     : Call.unwrap(result as Effect.Effect<AnyCall<Part, A>, unknown, unknown>)
 }
 
@@ -80,10 +84,7 @@ const isHistoryAfter =
   (after: unknown): after is History.History =>
     after === before || (Array.isArray(after) && after.every((m, i) => m === before[i] || Message.isMessage(m)))
 
-const rewrite = (
-  { context, hooks, name }: Resolved,
-  place: "beforeModel" | "afterModel"
-): Rewrite | undefined => {
+const rewrite = ({ context, hooks, name }: Resolved, place: "beforeModel" | "afterModel"): Rewrite | undefined => {
   const hook = hooks[place]
   if (hook === undefined) return undefined
   return (history) => {
@@ -106,7 +107,11 @@ const onion = <Request, Part, A>(
       return (request) => invokeWrap(name, place, () => hook(request, next))
     }
     const inner = (request: Request) => Call.around(next(request), (effect) => within(effect, loopContext))
-    return (request) => Call.around(invokeWrap<Part, A>(name, place, () => hook(request, inner)), (effect) => within(effect, context))
+    return (request) =>
+      Call.around(
+        invokeWrap<Part, A>(name, place, () => hook(request, inner)),
+        (effect) => within(effect, context)
+      )
   }, base)
 
 /** The model itself. It notes on the reply which tools it was offered, and says `Finish` where the model forgot to. */
@@ -136,7 +141,8 @@ const baseModel: LoopHooks["callModel"] = (request) =>
         Effect.flatMap(Call.into(model.call(request), noting), () =>
           finished
             ? Effect.void
-            : (sink.emit({ _tag: "Finish", reason: calls ? "tool-calls" : "stop", offered: request.tools }) ?? Effect.void)
+            : (sink.emit({ _tag: "Finish", reason: calls ? "tool-calls" : "stop", offered: request.tools }) ??
+              Effect.void)
         )
       )
     )
@@ -147,24 +153,13 @@ const baseTool: LoopHooks["callTool"] = (request) =>
   Call.fromSink((sink) => leavingBase(Call.into(Tool.execute(request), sink)))
 
 /** Compiles hooks. `loopContext` is the context of the loop, where some handler provides a service. */
-export const compile = (
-  resolved: ReadonlyArray<Resolved>,
-  loopContext?: Context.Context<unknown>
-): LoopHooks => {
-  const current =
-    loopContext === undefined
-      ? resolved
-      : resolved.map((r) =>
-          r.context === undefined
-            ? r
-            : { ...r, context: Context.add(r.context, CurrentRun, Context.get(loopContext, CurrentRun)) }
-        )
+export const compile = (resolved: ReadonlyArray<Resolved>, loopContext?: Context.Context<unknown>): LoopHooks => {
   const rewrites = (place: "beforeModel" | "afterModel") =>
-    current.map((r) => rewrite(r, place)).filter((r) => r !== undefined)
+    resolved.map((r) => rewrite(r, place)).filter((r) => r !== undefined)
   return {
     beforeModel: rewrites("beforeModel"),
     afterModel: rewrites("afterModel"),
-    callModel: onion(current, "wrapModelCall", baseModel, loopContext),
-    callTool: onion(current, "wrapToolCall", baseTool, loopContext)
+    callModel: onion(resolved, "wrapModelCall", baseModel, loopContext),
+    callTool: onion(resolved, "wrapToolCall", baseTool, loopContext)
   }
 }

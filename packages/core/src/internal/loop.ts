@@ -13,7 +13,7 @@ import * as Message from "../Message.ts"
 import * as Tool from "../Tool.ts"
 import * as Tools from "../Tools.ts"
 import type { LoopHooks, Rewrite } from "./compile.ts"
-import { type Attempt, historySoFar, result } from "./run.ts"
+import type { Attempt } from "./run.ts"
 
 /** Where a run sends its events. */
 export type AgentSink = Call.Sink<AgentEvent, AgentResult>
@@ -43,19 +43,20 @@ export const loop = (plan: Plan, attempt: Attempt, sink: AgentSink): Effect.Effe
       attempt.usage = ChatModel.addUsage(attempt.usage, reply.usage)
       attempt.reply = Message.assistant(reply.content)
       attempt.outcomes = new Map()
-      if (hooks.afterModel.length > 0) takeIn(attempt, yield* rewriteAll(hooks.afterModel, History.append(attempt.history, attempt.reply)))
+      if (hooks.afterModel.length > 0)
+        takeIn(attempt, yield* rewriteAll(hooks.afterModel, History.append(attempt.history, attempt.reply)))
 
       const calls = pendingCalls(attempt.reply)
       if (last || isAnswer(attempt.reply)) {
-        const history = historySoFar(attempt)
-        return yield* done(sink, result(attempt, history, History.answer(history), last ? "step-limit" : "answer"))
+        const history = attempt.historySoFar
+        return yield* done(sink, attempt.result(history, History.answer(history), last ? "step-limit" : "answer"))
       }
       const tools = reply.offered ?? config.tools
       if (calls.length > 0) yield* callTools(plan, attempt, calls, tools, sink)
-      attempt.history = historySoFar(attempt)
+      attempt.history = attempt.historySoFar
       const direct = calls.length > 0 ? directAnswer(attempt, calls, tools) : undefined
       attempt.reply = undefined
-      if (direct !== undefined) return yield* done(sink, result(attempt, attempt.history, direct, "tool"))
+      if (direct !== undefined) return yield* done(sink, attempt.result(attempt.history, direct, "tool"))
     }
   })
 
@@ -221,4 +222,3 @@ const directAnswer = (
   }
   return undefined
 }
-

@@ -1,0 +1,83 @@
+/**
+ * Measures the agent of `@heddle/core` beside loops written by hand, with Effect
+ * and with promises, that do the same work with a model that answers at once.
+ *
+ * Arguments: letters of cases (all without), and `--json` for one JSON object
+ * instead of a table. Needs `node --expose-gc`.
+ */
+import { createRequire } from "node:module"
+import { availableParallelism, cpus } from "node:os"
+import { caseH } from "./agents.ts"
+import { caseE } from "./concurrent.ts"
+import { caseI } from "./instructions.ts"
+import { caseA, caseB, caseC, caseD } from "./loops.ts"
+import type { Result } from "./measure.ts"
+import { caseF } from "./streaming.ts"
+import { table, type Target } from "./table.ts"
+
+const cases: Readonly<Record<string, () => Promise<ReadonlyArray<Result>>>> = {
+  A: caseA,
+  B: caseB,
+  C: caseC,
+  D: caseD,
+  E: caseE,
+  F: caseF,
+  H: caseH,
+  I: caseI
+}
+
+const targets: Readonly<Record<string, Target>> = {
+  "A: one model call": { times: 4 },
+  "B: one tool call, 10 handlers": { times: 3 },
+  "C: one tool call, 50 handlers": { times: 3 },
+  "D: a turn of 100": { times: 8 },
+  "D: a turn of 400": { times: 8 },
+  "D: a turn of 400 against one of 100": { most: 1.2 },
+  "E: 10,000 runs at once": { times: 3 },
+  "E: heap of a held run": { most: 12 },
+  "E: wrong instructions": { most: 0 },
+  "F: a part from a list, 5 handlers": { most: 1_000 },
+  "F: a part from a stream, 5 handlers": { most: 1_000 },
+  "I: reading the rendered text": { most: 50 },
+  "I: setting a scoped value": { most: 100 },
+  "I: appending a section to five": { most: 500 }
+}
+
+const packageVersion = (name: string): string => {
+  const load = createRequire(import.meta.url)
+  const { version } = load(`${name}/package.json`) as { readonly version: string }
+  return version
+}
+
+const environment = {
+  node: process.version,
+  cpu: cpus()[0]?.model.trim() ?? "unknown",
+  platform: `${process.platform} ${process.arch}`,
+  cores: availableParallelism(),
+  effect: packageVersion("effect"),
+  date: new Date().toISOString()
+}
+
+const args = process.argv.slice(2)
+const json = args.includes("--json")
+const wanted = args.filter((arg) => !arg.startsWith("--")).flatMap((arg) => arg.toUpperCase().split(""))
+const unknown = wanted.find((letter) => !(letter in cases))
+if (unknown !== undefined) {
+  console.error(`There is no case ${unknown}. The cases are ${Object.keys(cases).join(", ")}.`)
+  process.exit(2)
+}
+
+const results: Array<Result> = []
+for (const [letter, run] of Object.entries(cases)) {
+  if (wanted.length > 0 && !wanted.includes(letter)) continue
+  if (!json) process.stderr.write(`case ${letter} …\n`)
+  results.push(...(await run()))
+}
+
+if (json) console.log(JSON.stringify({ environment, results }, null, 2))
+else {
+  const { cores, cpu, date, effect, node, platform } = environment
+  console.log(`Node ${node}, effect ${effect}, ${cpu}, ${cores} cores, ${platform}, ${date}`)
+  console.log("Median (minimum–maximum); the last columns compare medians.\n")
+  console.log(table(results, targets))
+}

@@ -1,0 +1,134 @@
+/**
+ * Case F: 2,000 parts of a model's text, streamed to a reader through 5 handlers
+ * that look at each part and pass on a changed one (two of them only look).
+ *
+ * The parts come from a list, or from a stream that gives them one by one as a
+ * provider does. Heddle folds them into the reply and the history meanwhile, and
+ * hands them over with back-pressure through a mailbox; the bare Effect stream
+ * and the bare loop do neither, they end in a text. A list is one chunk to an
+ * Effect stream, which then maps it as an array: no reader of a model sees that.
+ */
+import { Agent, Call, type ChatModel, Handler, Pipeline } from "@heddle/core"
+import { Effect, Runtime, Stream } from "effect"
+import * as Heddle from "./heddle.ts"
+import { assert, type Competitor, measure, type Subject } from "./measure.ts"
+import { question } from "./work.ts"
+
+const size = 2_000
+const parts = Array.from({ length: size }, (_, i): ChatModel.ModelPart => ({ _tag: "Text", text: `word ${i} ` }))
+
+/** What the handlers saw, and what they make of a part. */
+let seen = 0
+const mark = (part: ChatModel.ModelPart): ChatModel.ModelPart => {
+  if (part._tag !== "Text") return part
+  seen++
+  return { _tag: "Text", text: part.text }
+}
+const look = (part: ChatModel.ModelPart) => {
+  if (part._tag === "Text") seen++
+}
+
+/** What the reader saw. */
+interface Read {
+  parts: number
+  characters: number
+}
+const read = (): Read => ({ parts: 0, characters: 0 })
+const add = (total: Read, text: string) => {
+  total.parts++
+  total.characters += text.length
+}
+const characters = parts.reduce((sum, part) => sum + (part._tag === "Text" ? part.text.length : 0), 0)
+
+const marking = () => Handler.wrapModelCall((request, next) => Call.map(next(request), mark))
+const looking = () => Handler.wrapModelCall((request, next) => Call.tap(next(request), look))
+
+const agent = Agent.make({
+  name: "writer",
+  handlers: Pipeline.make(marking(), looking(), marking(), looking(), marking())
+})
+
+type Start = () => Promise<Read>
+
+const heddle = (model: ChatModel.ModelCall): Start => {
+  const run = Heddle.runner({ call: () => model })
+  return async () => {
+    const total = read()
+    const events = Agent.stream(agent, question)
+    await run(Stream.runForEach(events, (event) => Effect.sync(() => event._tag === "Text" && add(total, event.text))))
+    return total
+  }
+}
+
+const effect = (model: Stream.Stream<ChatModel.ModelPart>): Start => {
+  const looked = (part: ChatModel.ModelPart) => {
+    look(part)
+    return part
+  }
+  const run = Runtime.runPromise(Runtime.defaultRuntime)
+  return async () => {
+    const total = read()
+    const parts = model.pipe(
+      Stream.map(mark),
+      Stream.map(looked),
+      Stream.map(mark),
+      Stream.map(looked),
+      Stream.map(mark)
+    )
+    await run(Stream.runForEach(parts, (part) => Effect.sync(() => part._tag === "Text" && add(total, part.text))))
+    return total
+  }
+}
+
+const javascript =
+  (model: () => Iterable<ChatModel.ModelPart> | AsyncIterable<ChatModel.ModelPart>): Start =>
+  async () => {
+    const total = read()
+    for await (let part of model()) {
+      part = mark(part)
+      look(part)
+      part = mark(part)
+      look(part)
+      part = mark(part)
+      if (part._tag === "Text") add(total, part.text)
+    }
+    return total
+  }
+
+const oneByOne = Stream.rechunk(Stream.fromIterable(parts), 1)
+
+async function* generate() {
+  for (const part of parts) yield part
+}
+
+const competitor = (name: string, subject: Subject, start: Start): Competitor => ({
+  case: name,
+  subject,
+  unit: "ns",
+  size,
+  run: async (times) => {
+    for (let i = 0; i < times; i++) {
+      seen = 0
+      const total = await start()
+      assert(seen === 5 * size, `the handlers of ${subject} see each part in ${name}`)
+      assert(total.parts === size && total.characters === characters, `${subject} streams all parts in ${name}`)
+    }
+  }
+})
+
+export const caseF = () => {
+  const list = "F: a part from a list, 5 handlers"
+  const stream = "F: a part from a stream, 5 handlers"
+  return measure([
+    competitor(list, "heddle", heddle(Call.fromIterable(parts))),
+    competitor(list, "effect", effect(Stream.fromIterable(parts))),
+    competitor(
+      list,
+      "javascript",
+      javascript(() => parts)
+    ),
+    competitor(stream, "heddle", heddle(Call.fromStream(oneByOne))),
+    competitor(stream, "effect", effect(oneByOne)),
+    competitor(stream, "javascript", javascript(generate))
+  ])
+}
