@@ -42,8 +42,9 @@ const failed = (file: string) => (cause: unknown) => {
 
 /** The paths of all documents, from the root. Links are not followed. */
 export const list = (self: Library): Effect.Effect<ReadonlyArray<string>, DocumentError> =>
-  Effect.map(Effect.forEach(self.include, (entry) => under(self, entry)), (found) =>
-    found.flat().toSorted().slice(0, mostDocuments)
+  Effect.map(
+    Effect.forEach(self.include, (entry) => under(self, entry)),
+    (found) => found.flat().toSorted().slice(0, mostDocuments)
   )
 
 const under = (self: Library, entry: string): Effect.Effect<ReadonlyArray<string>, DocumentError> =>
@@ -59,7 +60,12 @@ const under = (self: Library, entry: string): Effect.Effect<ReadonlyArray<string
         .map((found) => path.relative(self.root, path.join(found.parentPath, found.name)).split(path.sep).join("/"))
     },
     catch: failed(entry)
-  }).pipe(Effect.catchIf((error) => error.reason === "NotFound", () => Effect.succeed([])))
+  }).pipe(
+    Effect.catchIf(
+      (error) => error.reason === "NotFound",
+      () => Effect.succeed([])
+    )
+  )
 
 /** The text of a document. */
 export const read = (self: Library, file: string): Effect.Effect<string, DocumentError> =>
@@ -68,7 +74,10 @@ export const read = (self: Library, file: string): Effect.Effect<string, Documen
     if (!isDocument.test(file)) return yield* new DocumentError({ path: file, reason: "NotADocument" })
     const { size } = yield* Effect.tryPromise({ try: () => fs.stat(full), catch: failed(file) })
     if (size > largest) return yield* new DocumentError({ path: file, reason: "TooLarge" })
-    return yield* Effect.tryPromise({ try: (signal) => fs.readFile(full, { encoding: "utf8", signal }), catch: failed(file) })
+    return yield* Effect.tryPromise({
+      try: (signal) => fs.readFile(full, { encoding: "utf8", signal }),
+      catch: failed(file)
+    })
   })
 
 const wordsOf = (text: string): ReadonlyArray<string> => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
@@ -77,7 +86,9 @@ const wordsOf = (text: string): ReadonlyArray<string> => text.toLowerCase().matc
 export const search = (self: Library, query: string): Effect.Effect<ReadonlyArray<Hit>, DocumentError> =>
   Effect.gen(function* () {
     // Words are matched by how they begin, so that "hooks" finds "hook".
-    const asked = Array.from(new Set(wordsOf(query)), (word) => (word.length > 3 ? word.replace(/(?:ing|ed|s)$/, "") : word)).slice(0, 50)
+    const asked = Array.from(new Set(wordsOf(query)), (word) =>
+      word.length > 3 ? word.replace(/(?:ing|ed|s)$/, "") : word
+    ).slice(0, 50)
     const documents = yield* list(self)
     const found = yield* Effect.forEach(
       documents,
@@ -91,7 +102,7 @@ export const search = (self: Library, query: string): Effect.Effect<ReadonlyArra
     )
     return found
       .flat()
-      .sort((a, b) => b.score - a.score)
+      .toSorted((a, b) => b.score - a.score)
       .slice(0, mostHits)
       .map(({ hit }) => hit)
   })
@@ -107,9 +118,11 @@ const hits = (file: string, text: string, asked: ReadonlyArray<string>): Readonl
     .split("\n")
     .flatMap((line, i): ReadonlyArray<Scored> => {
       const score = matches(line, asked)
-      return score === 0 ? [] : [{ score: score + whole, hit: { path: file, line: i + 1, text: line.trim().slice(0, longestHit) } }]
+      return score === 0
+        ? []
+        : [{ score: score + whole, hit: { path: file, line: i + 1, text: line.trim().slice(0, longestHit) } }]
     })
-    .sort((a, b) => b.score - a.score)
+    .toSorted((a, b) => b.score - a.score)
     .slice(0, 2)
 }
 

@@ -56,7 +56,13 @@ export class ToolCache extends Handler.Tag("ToolCache")<ToolCache>() {
               ? Call.fromEffect(
                   Effect.contextWithEffect((context: Context.Context<never>) =>
                     // The work is done in the context of the run that asks, not of the layer.
-                    outcome(cache, new Key(JSON.stringify([request.name, request.arguments]), Effect.provide(Tool.run(next(request)), context)))
+                    outcome(
+                      cache,
+                      new Key(
+                        JSON.stringify([request.name, request.arguments]),
+                        Effect.provide(Tool.run(next(request)), context)
+                      )
+                    )
                   )
                 )
               : next(request)

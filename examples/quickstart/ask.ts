@@ -18,7 +18,10 @@ export const ask = (library: Library, question: string, terminal: Terminal) =>
     let spans: ReadonlyArray<Span> = []
     const seen: Array<Pipeline.Seen> = []
     const handlers = pipeline(library, (all) => Effect.sync(() => void (spans = all)))
-    const agent = librarian(library, Pipeline.observe(handlers, (one) => void seen.push(one)))
+    const agent = librarian(
+      library,
+      Pipeline.observe(handlers, (one) => void seen.push(one))
+    )
 
     title(terminal, "Pipeline")
     terminal.write(`${Pipeline.explain(handlers)}\n`)

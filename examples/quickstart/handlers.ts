@@ -9,7 +9,10 @@ import * as path from "node:path"
 import type { Library } from "./Library.ts"
 
 /** Tells the agent how to answer. */
-export const guide = Handler.instructions("Answer in a few sentences. Name the document that each of them is from.", "guide")
+export const guide = Handler.instructions(
+  "Answer in a few sentences. Name the document that each of them is from.",
+  "guide"
+)
 
 const within = (folder: string, file: string) => {
   const way = path.relative(folder, file)
@@ -43,7 +46,8 @@ export const confine = (library: Library) =>
   Handler.make("confine", {
     wrapToolCall: (request, next) => {
       const args = request.arguments
-      if (typeof args !== "object" || args === null || !("path" in args) || typeof args.path !== "string") return next(request)
+      if (typeof args !== "object" || args === null || !("path" in args) || typeof args.path !== "string")
+        return next(request)
       return Call.unwrap(
         Effect.map(resolve(library, args.path), (path) =>
           path === undefined

@@ -16,7 +16,9 @@ const args = (value: unknown): string =>
 
 const size = (value: unknown): string =>
   Array.isArray(value)
-    ? value.length === 1 ? "1 entry" : `${value.length} entries`
+    ? value.length === 1
+      ? "1 entry"
+      : `${value.length} entries`
     : typeof value === "string"
       ? `${value.length.toLocaleString("en")} characters`
       : short(JSON.stringify(value) ?? "", 40)
@@ -61,7 +63,9 @@ export const reporter = (terminal: Terminal) => {
       }
       case "ToolFinished": {
         const call = called.get(event.id) ?? event.name
-        return terminal.write(`    < ${call}: ${outcome(terminal, event.outcome, terminal.columns - call.length - 8)}\n`)
+        return terminal.write(
+          `    < ${call}: ${outcome(terminal, event.outcome, terminal.columns - call.length - 8)}\n`
+        )
       }
       case "StepReset":
       case "Reset":

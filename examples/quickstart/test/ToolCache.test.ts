@@ -30,10 +30,16 @@ describe("ToolCache", () => {
   it.effect("1,000 concurrent runs do the work once for each distinct call", () =>
     Effect.gen(function* () {
       const work = yield* Ref.make(0)
-      const agent = agentWith((key) => Ref.update(work, (n) => n + 1).pipe(Effect.zipRight(Effect.yieldNow()), Effect.as(`did ${key}`)))
+      const agent = agentWith((key) =>
+        Ref.update(work, (n) => n + 1).pipe(Effect.zipRight(Effect.yieldNow()), Effect.as(`did ${key}`))
+      )
       const texts = yield* Effect.forEach(
         Array.from({ length: 1_000 }, (_, i) => i % 10),
-        (key) => Agent.run(agent, "?").pipe(Effect.provide(call(`key ${key}`)), Effect.map((result) => [key, result.text] as const)),
+        (key) =>
+          Agent.run(agent, "?").pipe(
+            Effect.provide(call(`key ${key}`)),
+            Effect.map((result) => [key, result.text] as const)
+          ),
         { concurrency: "unbounded" }
       )
       expect(texts.filter(([key, text]) => text !== `did key ${key}`)).toEqual([])
@@ -44,7 +50,12 @@ describe("ToolCache", () => {
   it.effect("what is kept is kept for its time", () =>
     Effect.gen(function* () {
       const work = yield* Ref.make(0)
-      const agent = agentWith(() => Effect.as(Ref.update(work, (n) => n + 1), "done"))
+      const agent = agentWith(() =>
+        Effect.as(
+          Ref.update(work, (n) => n + 1),
+          "done"
+        )
+      )
       const run = Agent.run(agent, "?").pipe(Effect.provide(call("k")))
       yield* run
       yield* run
@@ -58,8 +69,20 @@ describe("ToolCache", () => {
   it.effect("failures and calls that change something are not kept", () =>
     Effect.gen(function* () {
       const work = yield* Ref.make(0)
-      const failing = agentWith(() => Effect.zipRight(Ref.update(work, (n) => n + 1), new Oops()))
-      const writing = agentWith(() => Effect.as(Ref.update(work, (n) => n + 1), "done"), false)
+      const failing = agentWith(() =>
+        Effect.zipRight(
+          Ref.update(work, (n) => n + 1),
+          new Oops()
+        )
+      )
+      const writing = agentWith(
+        () =>
+          Effect.as(
+            Ref.update(work, (n) => n + 1),
+            "done"
+          ),
+        false
+      )
       const both = Effect.zip(Agent.run(failing, "?"), Agent.run(writing, "?")).pipe(Effect.provide(call("k")))
       const [first] = yield* both
       expect(lastOutcome(first.history)).toMatchObject({ _tag: "Failed" })
@@ -73,8 +96,9 @@ describe("ToolCache", () => {
       const begun = yield* Deferred.make<void>()
       const work = yield* Ref.make(0)
       const agent = agentWith(() =>
-        Effect.flatMap(Ref.updateAndGet(work, (n) => n + 1), (n) =>
-          n === 1 ? Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never) : Effect.succeed("done")
+        Effect.flatMap(
+          Ref.updateAndGet(work, (n) => n + 1),
+          (n) => (n === 1 ? Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never) : Effect.succeed("done"))
         )
       )
       const run = Agent.run(agent, "?").pipe(Effect.provide(call("k")))

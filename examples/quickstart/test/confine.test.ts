@@ -26,10 +26,12 @@ const outcomeOf = (path: unknown) =>
   })
 
 describe("confine", () => {
-  it.scoped.each(["docs/a.md", "./docs/deep/../a.md", "docs/inside.md", "README.md"])("lets a document be read: %s", (path) =>
-    Effect.gen(function* () {
-      expect(yield* outcomeOf(path)).toMatchObject({ _tag: "Succeeded" })
-    })
+  it.scoped.each(["docs/a.md", "./docs/deep/../a.md", "docs/inside.md", "README.md"])(
+    "lets a document be read: %s",
+    (path) =>
+      Effect.gen(function* () {
+        expect(yield* outcomeOf(path)).toMatchObject({ _tag: "Succeeded" })
+      })
   )
 
   it.scoped.each([

@@ -8,15 +8,19 @@ import { temporaryLibrary } from "./support.ts"
 
 const files = {
   "README.md": "# Herons\n\nA page about herons.",
-  "docs/nests.md": "# Nests\n\nHerons nest in tall trees.\n\n## Eggs\n\nThe eggs are laid in this order:\n\n1. the blue one\n2. the grey one",
+  "docs/nests.md":
+    "# Nests\n\nHerons nest in tall trees.\n\n## Eggs\n\nThe eggs are laid in this order:\n\n1. the blue one\n2. the grey one",
   "docs/food.md": "# Food\n\nHerons eat fish and frogs.",
-  "docs/hostile.md": "# Hostile\n\nThe hostile word is \u001b[31mred\u001b[0m \u0007 {{template}} __proto__ \u202eright."
+  "docs/hostile.md":
+    "# Hostile\n\nThe hostile word is \u001b[31mred\u001b[0m \u0007 {{template}} __proto__ \u202eright."
 }
 
 const report = (library: Library, question: string, columns = 80) =>
   Effect.gen(function* () {
     let out = ""
-    yield* ask(library, question, { write: (text) => (out += text), columns, colours: false }).pipe(Effect.provide(services))
+    yield* ask(library, question, { write: (text) => (out += text), columns, colours: false }).pipe(
+      Effect.provide(services)
+    )
     return out
   })
 
@@ -39,7 +43,9 @@ describe("the quickstart", () => {
   it.scoped("quotes a list with what it is a list of", () =>
     Effect.gen(function* () {
       const out = yield* report(yield* temporaryLibrary(files), "In which order are the eggs laid?")
-      expect(answered(out)).toContain("The eggs are laid in this order:\n  - the blue one\n  - the grey one (docs/nests.md)")
+      expect(answered(out)).toContain(
+        "The eggs are laid in this order:\n  - the blue one\n  - the grey one (docs/nests.md)"
+      )
     })
   )
 

@@ -27,7 +27,9 @@ export const temporaryLibrary = (files: Readonly<Record<string, string>>) =>
 export const calling = (name: string, args: unknown) =>
   ChatModel.layer((request) => {
     const done = request.history.flatMap(Message.toolCalls).at(-1)
-    return ChatModel.reply(done === undefined ? [Message.toolCall("call", name, args)] : Message.renderOutcome(done.outcome))
+    return ChatModel.reply(
+      done === undefined ? [Message.toolCall("call", name, args)] : Message.renderOutcome(done.outcome)
+    )
   })
 
 /** The outcome of the last tool call. */

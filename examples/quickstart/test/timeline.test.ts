@@ -23,17 +23,29 @@ describe("the timeline", () => {
     expect(Timeline.handlers([])).toBe("  No handlers ran.")
   })
 
-  const span = fc.record({ label: fc.string(), startedAt: fc.integer({ min: 0, max: 1e9 }), length: fc.double({ min: 0, max: 1e9, noNaN: true }) })
-
-  it.prop("every line fits the width, whatever took how long", [fc.array(span, { minLength: 1, maxLength: 10 })], ([spans]) => {
-    const lines = Timeline.calls(spans.map((s) => ({ ...s, endedAt: s.startedAt + s.length }))).split("\n")
-    expect(lines).toHaveLength(spans.length)
-    for (const line of lines) expect(line.length).toBeLessThanOrEqual(84)
+  const span = fc.record({
+    label: fc.string(),
+    startedAt: fc.integer({ min: 0, max: 1e9 }),
+    length: fc.double({ min: 0, max: 1e9, noNaN: true })
   })
 
-  it.prop("a bar is as wide as its chart and never empty", [fc.double({ min: 0, max: 1, noNaN: true }), fc.double({ min: 0, max: 1, noNaN: true })], ([a, b]) => {
-    const bar = Timeline.bar(Math.min(a, b), Math.max(a, b), 20)
-    expect(bar).toHaveLength(20)
-    expect(bar.trim()).not.toBe("")
-  })
+  it.prop(
+    "every line fits the width, whatever took how long",
+    [fc.array(span, { minLength: 1, maxLength: 10 })],
+    ([spans]) => {
+      const lines = Timeline.calls(spans.map((s) => ({ ...s, endedAt: s.startedAt + s.length }))).split("\n")
+      expect(lines).toHaveLength(spans.length)
+      for (const line of lines) expect(line.length).toBeLessThanOrEqual(84)
+    }
+  )
+
+  it.prop(
+    "a bar is as wide as its chart and never empty",
+    [fc.double({ min: 0, max: 1, noNaN: true }), fc.double({ min: 0, max: 1, noNaN: true })],
+    ([a, b]) => {
+      const bar = Timeline.bar(Math.min(a, b), Math.max(a, b), 20)
+      expect(bar).toHaveLength(20)
+      expect(bar.trim()).not.toBe("")
+    }
+  )
 })

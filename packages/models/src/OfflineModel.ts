@@ -52,7 +52,9 @@ export const make = ({ maxToolCalls = 6 }: Options = {}): Context.Tag.Service<Ch
     Call.fromSink((sink) =>
       Effect.suspend(() => {
         const reply = replyTo(request, maxToolCalls)
-        return sink.demand === "value" ? (sink.whole(reply) ?? Effect.void) : Call.into(Call.fromIterable(parts(reply)), sink)
+        return sink.demand === "value"
+          ? (sink.whole(reply) ?? Effect.void)
+          : Call.into(Call.fromIterable(parts(reply)), sink)
       })
     )
 })
@@ -83,6 +85,8 @@ const usage = (request: ChatModel.ModelRequest, text: string): ChatModel.Usage =
 
 /** The parts of a reply, its text word by word. */
 const parts = (reply: ChatModel.ModelReply): ReadonlyArray<ChatModel.ModelPart> =>
-  ChatModel.fold.whole(reply).flatMap((part): ReadonlyArray<ChatModel.ModelPart> =>
-    part._tag === "Text" ? (part.text.match(/\s*\S+|\s+$/g) ?? []).map((text) => ({ ...part, text })) : [part]
-  )
+  ChatModel.fold
+    .whole(reply)
+    .flatMap((part): ReadonlyArray<ChatModel.ModelPart> =>
+      part._tag === "Text" ? (part.text.match(/\s*\S+|\s+$/g) ?? []).map((text) => ({ ...part, text })) : [part]
+    )

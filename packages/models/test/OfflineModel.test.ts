@@ -23,7 +23,10 @@ const read = tool("read_note", "Reads a note.", Schema.Struct({ path: Schema.Str
 const weather = tool("weather", "The weather in a city.", Schema.Struct({ city: Schema.String }))
 const noteTools = Tools.make(search, read)
 
-const asked = (question: string, ...calls: ReadonlyArray<Message.ToolCall>) => [Message.user(question), Message.assistant(calls)]
+const asked = (question: string, ...calls: ReadonlyArray<Message.ToolCall>) => [
+  Message.user(question),
+  Message.assistant(calls)
+]
 
 describe("choosing tools", () => {
   it.effect("a search is called with the telling words of the question", () =>
@@ -67,7 +70,9 @@ describe("choosing tools", () => {
   it.effect("a name in the question fills a parameter", () =>
     Effect.gen(function* () {
       const tools = Tools.make(weather)
-      expect(called(yield* ask("What is the weather in New York?", { tools }))).toEqual([["weather", { city: "New York" }]])
+      expect(called(yield* ask("What is the weather in New York?", { tools }))).toEqual([
+        ["weather", { city: "New York" }]
+      ])
       expect(called(yield* ask("weather in berlin", { tools }))).toEqual([["weather", { city: "berlin" }]])
     })
   )
@@ -84,9 +89,9 @@ describe("choosing tools", () => {
           note: Schema.optional(Schema.String)
         })
       )
-      expect(called(yield* ask("Book a vegan table for 4 guests on the terrace", { tools: Tools.make(book) }))).toEqual([
-        ["book_table", { guests: 4, area: "terrace", vegan: true }]
-      ])
+      expect(called(yield* ask("Book a vegan table for 4 guests on the terrace", { tools: Tools.make(book) }))).toEqual(
+        [["book_table", { guests: 4, area: "terrace", vegan: true }]]
+      )
       expect(called(yield* ask("Book a table for 4 guests", { tools: Tools.make(book) }))).toEqual([])
     })
   )
@@ -100,7 +105,9 @@ describe("choosing tools", () => {
 
   it.effect("a destructive tool is called for one who says so, and not for one who asks about it", () =>
     Effect.gen(function* () {
-      const remove = tool("delete_note", "Deletes a note.", Schema.Struct({ path: Schema.String }), { destructive: true })
+      const remove = tool("delete_note", "Deletes a note.", Schema.Struct({ path: Schema.String }), {
+        destructive: true
+      })
       const tools = Tools.make(remove)
       expect(called(yield* ask("Delete the note a.md", { tools }))).toEqual([["delete_note", { path: "a.md" }]])
       expect(called(yield* ask("Can I delete the note a.md?", { tools }))).toEqual([])
@@ -113,7 +120,9 @@ describe("choosing tools", () => {
       const tools = Tools.make(search, weather)
       const question = "Where do herons nest?"
       expect(called(yield* ask(question, { tools, toolChoice: "none" }))).toEqual([])
-      expect(called(yield* ask(question, { tools, toolChoice: { tool: "weather" } }))).toEqual([["weather", { city: question }]])
+      expect(called(yield* ask(question, { tools, toolChoice: { tool: "weather" } }))).toEqual([
+        ["weather", { city: question }]
+      ])
       expect(called(yield* ask("", { tools, toolChoice: "required" }))).toHaveLength(1)
       expect(called(yield* ask(question, { tools, toolChoice: { tool: "no_such" } }))).toEqual([])
     })
@@ -130,7 +139,10 @@ describe("choosing tools", () => {
   it.effect("a denied call is not tried again, and the answer says that it was denied", () =>
     Effect.gen(function* () {
       const question = "What is in secret/plan.md?"
-      const history = asked(question, Message.toolCall("call-1", "read_note", { path: "secret/plan.md" }, Message.denied("it is secret")))
+      const history = asked(
+        question,
+        Message.toolCall("call-1", "read_note", { path: "secret/plan.md" }, Message.denied("it is secret"))
+      )
       const last = yield* reply({ history, tools: noteTools })
       expect(callsIn(last)).toEqual([])
       expect(textOf(last)).toContain('read_note("secret/plan.md") was not allowed: it is secret')
@@ -140,7 +152,10 @@ describe("choosing tools", () => {
 
   it.effect("after a failed call another tool is tried", () =>
     Effect.gen(function* () {
-      const history = asked("What is in herons.md?", Message.toolCall("call-1", "read_note", { path: "herons.md" }, Message.failed("not found")))
+      const history = asked(
+        "What is in herons.md?",
+        Message.toolCall("call-1", "read_note", { path: "herons.md" }, Message.failed("not found"))
+      )
       expect(called(yield* reply({ history, tools: noteTools }))).toEqual([["search_notes", { query: "herons.md" }]])
     })
   )
@@ -148,7 +163,10 @@ describe("choosing tools", () => {
   it.effect("it stops after so many calls as it was told", () =>
     Effect.gen(function* () {
       const one = OfflineModel.make({ maxToolCalls: 1 })
-      const history = asked("Where?", Message.toolCall("1", "search_notes", { query: "x" }, Message.succeeded(["herons.md"])))
+      const history = asked(
+        "Where?",
+        Message.toolCall("1", "search_notes", { query: "x" }, Message.succeeded(["herons.md"]))
+      )
       const last = yield* ChatModel.run(one.call(ChatModel.request({ history, tools: noteTools })))
       expect(callsIn(last)).toEqual([])
     })
@@ -156,7 +174,10 @@ describe("choosing tools", () => {
 
   it.effect("tools and parameters may be named as properties of an object are", () =>
     Effect.gen(function* () {
-      const tools = Tools.make(tool("__proto__", "", Schema.Struct({ constructor: Schema.String })), tool("toString", "Searches.", Schema.Struct({ query: Schema.String })))
+      const tools = Tools.make(
+        tool("__proto__", "", Schema.Struct({ constructor: Schema.String })),
+        tool("toString", "Searches.", Schema.Struct({ query: Schema.String }))
+      )
       expect(called(yield* ask("proto constructor herons", { tools, toolChoice: { tool: "__proto__" } }))).toEqual([
         ["__proto__", { constructor: "herons" }]
       ])
@@ -168,8 +189,12 @@ describe("choosing tools", () => {
 describe("answering", () => {
   it.effect("the sentence that fits best is quoted with its source, whatever its form of the words", () =>
     Effect.gen(function* () {
-      const text = "# Birds\n\nDucks swim in ponds.\n\n## Herons\n\nThey are grey. A heron nests in tall trees.\n\n```js\nherons.nest()\n```"
-      const history = asked("Where are herons nesting?", Message.toolCall("1", "read_note", { path: "birds.md" }, Message.succeeded(text)))
+      const text =
+        "# Birds\n\nDucks swim in ponds.\n\n## Herons\n\nThey are grey. A heron nests in tall trees.\n\n```js\nherons.nest()\n```"
+      const history = asked(
+        "Where are herons nesting?",
+        Message.toolCall("1", "read_note", { path: "birds.md" }, Message.succeeded(text))
+      )
       expect(textOf(yield* reply({ history }))).toBe("A heron nests in tall trees. (birds.md)")
     })
   )
@@ -177,7 +202,10 @@ describe("answering", () => {
   it.effect("a list is quoted with the sentence that announces it", () =>
     Effect.gen(function* () {
       const text = "The colours of the flag are:\n\n- red\n- white\n\nIt is old."
-      const history = asked("Which colours has the flag?", Message.toolCall("1", "read", { path: "flag.md" }, Message.succeeded(text)))
+      const history = asked(
+        "Which colours has the flag?",
+        Message.toolCall("1", "read", { path: "flag.md" }, Message.succeeded(text))
+      )
       expect(textOf(yield* reply({ history }))).toBe("The colours of the flag are:\n- red\n- white (flag.md)")
     })
   )
@@ -186,7 +214,10 @@ describe("answering", () => {
     Effect.gen(function* () {
       const history = asked("What is 1 + 2?", Message.toolCall("1", "add", { a: 1, b: 2 }, Message.succeeded(3)))
       expect(textOf(yield* reply({ history }))).toBe("3 (add)")
-      const weather = asked("What is the weather in Rome?", Message.toolCall("1", "weather", { city: "Rome" }, Message.succeeded({ celsius: 18 })))
+      const weather = asked(
+        "What is the weather in Rome?",
+        Message.toolCall("1", "weather", { city: "Rome" }, Message.succeeded({ celsius: 18 }))
+      )
       expect(textOf(yield* reply({ history: weather }))).toBe("celsius: 18 (weather)")
     })
   )
@@ -194,14 +225,18 @@ describe("answering", () => {
   it.effect("what was said earlier is remembered, and questions are not taken for answers", () =>
     Effect.gen(function* () {
       const history = [Message.user("My cat is called Miso. Is my cat old?"), Message.assistant("I do not know.")]
-      expect(textOf(yield* ask("What is my cat called?", { history }))).toBe("My cat is called Miso. (our conversation)")
+      expect(textOf(yield* ask("What is my cat called?", { history }))).toBe(
+        "My cat is called Miso. (our conversation)"
+      )
     })
   )
 
   it.effect("the instructions are quoted when nothing else knows", () =>
     Effect.gen(function* () {
       const instructions = Instructions.make("The office opens at nine.", "house")
-      expect(textOf(yield* ask("When does the office open?", { instructions }))).toBe("The office opens at nine. (instructions: house)")
+      expect(textOf(yield* ask("When does the office open?", { instructions }))).toBe(
+        "The office opens at nine. (instructions: house)"
+      )
     })
   )
 
@@ -209,14 +244,23 @@ describe("answering", () => {
     Effect.gen(function* () {
       const text = `${"The harbour was built in 1850. Ships came from everywhere. ".repeat(20)}\n\nWhen was the harbour built?`
       expect(textOf(yield* ask(text))).toBe("The harbour was built in 1850. (your message)")
-      const summary = textOf(yield* ask(`Summarize this.\n\n${"Herons eat fish. Herons nest in trees near fish. The sky is blue. ".repeat(20)}`))
+      const summary = textOf(
+        yield* ask(
+          `Summarize this.\n\n${"Herons eat fish. Herons nest in trees near fish. The sky is blue. ".repeat(20)}`
+        )
+      )
       expect(summary).toContain("Herons")
     })
   )
 
   it.effect("where it knows nothing it says so, and what it is", () =>
     Effect.gen(function* () {
-      for (const question of ["What is the airspeed of a swallow?", "", "В каком порядке?", "鷺はどこに巣を作りますか"]) {
+      for (const question of [
+        "What is the airspeed of a swallow?",
+        "",
+        "В каком порядке?",
+        "鷺はどこに巣を作りますか"
+      ]) {
         expect(textOf(yield* ask(question))).toContain("no language model")
       }
     })
@@ -232,18 +276,33 @@ describe("answering in JSON", () => {
     sure: Schema.Boolean
   })
   const output = (schema: Schema.Schema.AnyNoContext) =>
-    Agent.make({ name: "a", output: schema as Schema.Schema<unknown, unknown>, handlers: Handler.beforeModel((history) => history) })
+    Agent.make({
+      name: "a",
+      output: schema as Schema.Schema<unknown, unknown>,
+      handlers: Handler.beforeModel((history) => history)
+    })
 
   it.effect("fields are filled from what was found", () =>
     Effect.gen(function* () {
       const history = asked(
         "Where does the heron nest?",
-        Message.toolCall("1", "read", { path: "a.md" }, Message.succeeded("The heron nests in trees. Celsius: 12, on average."))
+        Message.toolCall(
+          "1",
+          "read",
+          { path: "a.md" },
+          Message.succeeded("The heron nests in trees. Celsius: 12, on average.")
+        )
       )
-      const { value } = yield* Effect.map(Agent.run(output(Report), "Where does the heron nest?", { history }), (r) => ({ value: r.output })).pipe(
-        Effect.provide(OfflineModel.layer)
-      )
-      expect(value).toMatchObject({ answer: "The heron nests in trees.", sources: ["a.md"], bird: "heron", celsius: 12 })
+      const { value } = yield* Effect.map(
+        Agent.run(output(Report), "Where does the heron nest?", { history }),
+        (r) => ({ value: r.output })
+      ).pipe(Effect.provide(OfflineModel.layer))
+      expect(value).toMatchObject({
+        answer: "The heron nests in trees.",
+        sources: ["a.md"],
+        bird: "heron",
+        celsius: 12
+      })
     })
   )
 
@@ -268,12 +327,14 @@ describe("answering in JSON", () => {
     Schema.Number.pipe(Schema.multipleOf(7), Schema.greaterThan(10), Schema.lessThan(100))
   ]
 
-  it.effect.each(schemas.map((schema, i) => [i, schema] as const))("an answer fits its schema, known or not: %i", ([, schema]) =>
-    Effect.gen(function* () {
-      for (const question of ["", "The heron 5 nests. Which duck -3.5?"]) {
-        yield* Agent.run(output(schema), question).pipe(Effect.provide(OfflineModel.layer))
-      }
-    })
+  it.effect.each(schemas.map((schema, i) => [i, schema] as const))(
+    "an answer fits its schema, known or not: %i",
+    ([, schema]) =>
+      Effect.gen(function* () {
+        for (const question of ["", "The heron 5 nests. Which duck -3.5?"]) {
+          yield* Agent.run(output(schema), question).pipe(Effect.provide(OfflineModel.layer))
+        }
+      })
   )
 })
 
@@ -281,14 +342,23 @@ describe("laws", () => {
   const message: fc.Arbitrary<Message.Message> = fc.oneof(
     fc.fullUnicodeString({ maxLength: 60 }).map((text) => Message.user(text)),
     fc.fullUnicodeString({ maxLength: 60 }).map((text) => Message.assistant(text)),
-    fc.tuple(fc.string(), fc.jsonValue(), fc.jsonValue()).map(([id, args, result]) =>
-      Message.assistant([Message.toolCall(id, "search_notes", args, Message.succeeded(result))])
-    ),
-    fc.tuple(fc.string(), fc.jsonValue(), fc.constantFrom(Message.denied("no"), Message.failed("why"), Message.cancelled)).map(([id, args, outcome]) =>
-      Message.assistant([Message.toolCall(id, "read_note", args, outcome)])
-    )
+    fc
+      .tuple(fc.string(), fc.jsonValue(), fc.jsonValue())
+      .map(([id, args, result]) =>
+        Message.assistant([Message.toolCall(id, "search_notes", args, Message.succeeded(result))])
+      ),
+    fc
+      .tuple(
+        fc.string(),
+        fc.jsonValue(),
+        fc.constantFrom(Message.denied("no"), Message.failed("why"), Message.cancelled)
+      )
+      .map(([id, args, outcome]) => Message.assistant([Message.toolCall(id, "read_note", args, outcome)]))
   )
-  const words = fc.array(fc.constantFrom("heron", "nests", "docs/a.md", "Where", "12", "\"tree\"", "the", "__proto__", "鷺", "גן", "?"), { maxLength: 8 })
+  const words = fc.array(
+    fc.constantFrom("heron", "nests", "docs/a.md", "Where", "12", '"tree"', "the", "__proto__", "鷺", "גן", "?"),
+    { maxLength: 8 }
+  )
   const request = fc
     .record({
       history: fc.array(message, { maxLength: 6 }),
@@ -296,7 +366,11 @@ describe("laws", () => {
       toolChoice: fc.constantFrom<ChatModel.ToolChoice>("auto", "none", "required", { tool: "weather" })
     })
     .map(({ history, question, toolChoice }) =>
-      ChatModel.request({ history: [...history, Message.user(question)], toolChoice, tools: Tools.make(search, read, weather) })
+      ChatModel.request({
+        history: [...history, Message.user(question)],
+        toolChoice,
+        tools: Tools.make(search, read, weather)
+      })
     )
 
   it.effect.prop("the same request gets the same reply, and every reply can be had", [request], ([request]) =>
@@ -324,7 +398,9 @@ describe("laws", () => {
       const keys = callsIn(next).map(({ arguments: args, name }) => JSON.stringify([name, args]))
       expect(new Set(keys).size).toBe(keys.length)
       const settled = callsIn(next).map((call) => ({ ...call, outcome: Message.succeeded([]) }))
-      const after = yield* ChatModel.run(model.call({ ...request, history: [...request.history, Message.assistant(settled)] }))
+      const after = yield* ChatModel.run(
+        model.call({ ...request, history: [...request.history, Message.assistant(settled)] })
+      )
       const more = callsIn(after).map(({ arguments: args, name }) => JSON.stringify([name, args]))
       expect(more.filter((key) => keys.includes(key))).toEqual([])
     })
@@ -346,17 +422,26 @@ describe("size", () => {
     })
   )
 
-  it.effect("10 MB of text and 10,000 messages are read", () =>
-    Effect.gen(function* () {
-      const filler = "The quick brown fox jumps over the lazy dog.\n\n".repeat(230_000)
-      const text = `${filler}A heron nests in trees.\n`
-      const history = asked("Where do herons nest?", Message.toolCall("1", "read", { path: "big.md" }, Message.succeeded(text)))
-      expect(textOf(yield* reply({ history }))).toBe("A heron nests in trees. (big.md)")
-      const noise = "x".repeat(10_000_000)
-      expect(textOf(yield* ask(noise, { tools: noteTools, toolChoice: "none" }))).toContain("no language model")
-      const many = Array.from({ length: 10_000 }, (_, i) => Message.user(i === 5_000 ? "Herons nest in trees." : `Message ${i}.`))
-      expect(textOf(yield* ask("Where do herons nest?", { history: many }))).toBe("Herons nest in trees. (our conversation)")
-    }),
+  it.effect(
+    "10 MB of text and 10,000 messages are read",
+    () =>
+      Effect.gen(function* () {
+        const filler = "The quick brown fox jumps over the lazy dog.\n\n".repeat(230_000)
+        const text = `${filler}A heron nests in trees.\n`
+        const history = asked(
+          "Where do herons nest?",
+          Message.toolCall("1", "read", { path: "big.md" }, Message.succeeded(text))
+        )
+        expect(textOf(yield* reply({ history }))).toBe("A heron nests in trees. (big.md)")
+        const noise = "x".repeat(10_000_000)
+        expect(textOf(yield* ask(noise, { tools: noteTools, toolChoice: "none" }))).toContain("no language model")
+        const many = Array.from({ length: 10_000 }, (_, i) =>
+          Message.user(i === 5_000 ? "Herons nest in trees." : `Message ${i}.`)
+        )
+        expect(textOf(yield* ask("Where do herons nest?", { history: many }))).toBe(
+          "Herons nest in trees. (our conversation)"
+        )
+      }),
     30_000
   )
 })

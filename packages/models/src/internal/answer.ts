@@ -26,15 +26,21 @@ const escape = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
 
 /** Of a question for what a thing is: how a sentence begins that says it. */
 const definition = (question: string): RegExp | undefined => {
-  const thing = /^\s*(?:what|who)(?:\s+(?:is|are)|['’]s)\s+(?:an?\s+|the\s+)?([^?.!]{1,60})[?.!]?\s*$/i.exec(question)?.[1]
-  return thing === undefined ? undefined : new RegExp(`^\\W*(?:(?:an?|the)\\s+)?\\W*${escape(thing.trim())}\\W*\\s(?:is|are)\\b`, "i")
+  const thing = /^\s*(?:what|who)(?:\s+(?:is|are)|['’]s)\s+(?:an?\s+|the\s+)?([^?.!]{1,60})[?.!]?\s*$/i.exec(
+    question
+  )?.[1]
+  return thing === undefined
+    ? undefined
+    : new RegExp(`^\\W*(?:(?:an?|the)\\s+)?\\W*${escape(thing.trim())}\\W*\\s(?:is|are)\\b`, "i")
 }
 
 const best = (question: string, query: ReadonlyArray<string>, pool: ReadonlyArray<Passage>): Selection => {
   const says = definition(question)
   const ranked = rank(query, pool).filter((hit) => fits(hit, query))
   const hits =
-    says === undefined ? ranked : ranked.toSorted((a, b) => Number(says.test(b.passage.text)) - Number(says.test(a.passage.text)))
+    says === undefined
+      ? ranked
+      : ranked.toSorted((a, b) => Number(says.test(b.passage.text)) - Number(says.test(a.passage.text)))
   const seen = new Set<string>()
   const kept: Array<Hit> = []
   for (const hit of hits) {
@@ -53,7 +59,7 @@ const themes = (text: string): ReadonlyArray<string> => {
     if (!isStopWord(word) && word.length > 2) counts.set(stem(word), (counts.get(stem(word)) ?? 0) + 1)
   }
   return Array.from(counts)
-    .sort((a, b) => b[1] - a[1])
+    .toSorted((a, b) => b[1] - a[1])
     .slice(0, 8)
     .map(([term]) => term)
 }
@@ -62,10 +68,15 @@ const select = (request: ChatModel.ModelRequest, asked: Question, { before, now 
   const query = terms(asked.text)
   const all = best(asked.text, query, [...now, ...before])
   // Where tools were asked, what they said comes before what was said earlier.
-  const fresh = all.hits.some((hit) => hit.index < now.length) ? all : now.length > 0 ? best(asked.text, query, now) : all
+  const fresh = all.hits.some((hit) => hit.index < now.length)
+    ? all
+    : now.length > 0
+      ? best(asked.text, query, now)
+      : all
   if (fresh.hits.length > 0) return fresh
   const bare = bareResults(request)
-  if (bare.length > 0) return { hits: bare.map((passage, index) => ({ index, passage, score: 1, matched: 0 })), pool: bare }
+  if (bare.length > 0)
+    return { hits: bare.map((passage, index) => ({ index, passage, score: 1, matched: 0 })), pool: bare }
   if (all.hits.length > 0) return all
   if (callsOf(exchange(request)).length > 0) return all
   const told = best(asked.text, query, instructionPassages(request))
@@ -102,7 +113,7 @@ const prose = ({ hits, pool }: Selection): string => {
     else group.push(hit)
   }
   return Array.from(bySource, ([source, group]) => {
-    const texts = group.sort((a, b) => a.index - b.index).map((hit) => withItems(hit, pool))
+    const texts = group.toSorted((a, b) => a.index - b.index).map((hit) => withItems(hit, pool))
     return `${texts.reduce((text, next) => (text.includes(next) ? text : `${text}${text.includes("\n") ? "\n" : " "}${next}`))} (${source})`
   }).join("\n\n")
 }
@@ -147,7 +158,8 @@ export const jsonAnswer = (request: ChatModel.ModelRequest, asked: Question, sch
       if (has(name, "sourc citation referenc origin")) return Array.from(new Set(hits.map((hit) => hit.passage.source)))
       if (has(name, "question query input")) return asked.text === "" ? [] : [asked.text]
       const given = field(name)
-      const whole = has(name, "answer text summary respons reply content explanation message result") && texts.length > 0
+      const whole =
+        has(name, "answer text summary respons reply content explanation message result") && texts.length > 0
       const near = rank([...query, ...terms(`${name} ${description}`)], hits.length > 0 ? pool : [])
         .slice(0, mostPassages)
         .map((hit) => hit.passage.text)
@@ -157,12 +169,20 @@ export const jsonAnswer = (request: ChatModel.ModelRequest, asked: Question, sch
       const given = Number.parseFloat(field(name) ?? "")
       const wanted = new Set(terms(name))
       const near = texts.filter((text) => words(text).some((word) => wanted.has(stem(word))))
-      const all = near.concat(texts.filter((text) => text.length < 40)).flatMap((text) => text.match(/-?\d+(?:\.\d+)?/g) ?? [])
+      const all = near
+        .concat(texts.filter((text) => text.length < 40))
+        .flatMap((text) => text.match(/-?\d+(?:\.\d+)?/g) ?? [])
       return [...(Number.isNaN(given) ? [] : [given]), ...all.map(Number)]
     },
     booleans: (name) => {
       const given = field(name)?.toLowerCase()
-      return given === undefined ? undefined : given.startsWith("true") || given.startsWith("yes") ? true : given.startsWith("false") || given.startsWith("no") ? false : undefined
+      return given === undefined
+        ? undefined
+        : given.startsWith("true") || given.startsWith("yes")
+          ? true
+          : given.startsWith("false") || given.startsWith("no")
+            ? false
+            : undefined
     },
     texts: [asked.text, ...(asked.material === "" ? [] : [asked.material.slice(0, 100_000)]), ...texts]
   }

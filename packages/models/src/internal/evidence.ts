@@ -32,8 +32,15 @@ export const question = (request: ChatModel.ModelRequest): Question => {
   const last = request.history.findLast((message) => message.role === "user")
   const text = last === undefined ? "" : Message.text(last).trim()
   if (text.length <= longestQuestion) return { text, material: "" }
-  const first = text.slice(0, longestQuestion + 1).split(/\n\s*\n/)[0]!.trim()
-  const end = text.slice(-longestQuestion - 1).split(/\n\s*\n/).at(-1)!.trim()
+  const first = text
+    .slice(0, longestQuestion + 1)
+    .split(/\n\s*\n/)[0]!
+    .trim()
+  const end = text
+    .slice(-longestQuestion - 1)
+    .split(/\n\s*\n/)
+    .at(-1)!
+    .trim()
   const fits = (paragraph: string) => paragraph.length <= longestQuestion
   if (fits(end) && (end.endsWith("?") || !fits(first))) return { text: end, material: text.slice(0, -end.length) }
   if (fits(first)) return { text: first, material: text.slice(first.length) }
@@ -58,14 +65,24 @@ const textKeys = new Set(["text", "content", "snippet", "body", "excerpt", "pass
 const pointerKeys = new Set(["line", "lines", "page", "offset", "index", "score", "rank", "position"])
 
 /** The passages of a JSON value. Fields of an object that are no text are one passage together. */
-const fromValue = (value: unknown, source: string, heading: string, weight: number, out: Array<Passage>, depth = 0): void => {
+const fromValue = (
+  value: unknown,
+  source: string,
+  heading: string,
+  weight: number,
+  out: Array<Passage>,
+  depth = 0
+): void => {
   if (depth > 20) return
   if (typeof value === "string") {
     for (const piece of split(value)) {
       out.push({ ...piece, heading: piece.heading === "" ? heading : `${heading} – ${piece.heading}`, source, weight })
     }
   } else if (Array.isArray(value)) {
-    const short = value.length > 1 && value.length <= 100 && value.every((item) => typeof item !== "object" && String(item).length <= 80)
+    const short =
+      value.length > 1 &&
+      value.length <= 100 &&
+      value.every((item) => typeof item !== "object" && String(item).length <= 80)
     if (short) out.push({ text: value.join(", "), heading, source, weight, item: false })
     else for (const item of value) fromValue(item, source, heading, weight, out, depth + 1)
   } else if (isObject(value)) {
@@ -76,11 +93,18 @@ const fromValue = (value: unknown, source: string, heading: string, weight: numb
       // An excerpt gives way to the document that it is from.
       const text = typeof field === "string" && (field.length > 60 || (own !== undefined && textKeys.has(key)))
       if (text) fromValue(field, own ?? source, heading, 0.95 * weight, out, depth + 1)
-      else if (typeof field === "object" && field !== null) fromValue(field, own ?? source, `${heading} ${key}`, weight, out, depth + 1)
+      else if (typeof field === "object" && field !== null)
+        fromValue(field, own ?? source, `${heading} ${key}`, weight, out, depth + 1)
       else if (field !== null && field !== "") facts.push(`${key}: ${String(field)}`)
     }
     if (facts.length > 0) {
-      out.push({ text: facts.join(", "), heading: `${heading} ${own ?? ""}`, source: own ?? source, weight, item: false })
+      out.push({
+        text: facts.join(", "),
+        heading: `${heading} ${own ?? ""}`,
+        source: own ?? source,
+        weight,
+        item: false
+      })
     }
   } else if (value !== undefined && value !== null) {
     out.push({ text: String(value), heading, source, weight, item: false })
@@ -94,10 +118,18 @@ const documentOf = ({ arguments: args, outcome }: Message.ToolCall): string | un
 const fromCall = (call: Message.ToolCall, weight: number, out: Array<Passage>) => {
   if (call.outcome._tag !== "Succeeded") return
   const named = isObject(call.arguments) ? sourceOf(call.arguments) : undefined
-  const asked = isObject(call.arguments) ? Object.values(call.arguments).filter((v) => typeof v === "string" && v.length < 60) : []
+  const asked = isObject(call.arguments)
+    ? Object.values(call.arguments).filter((v) => typeof v === "string" && v.length < 60)
+    : []
   // A document speaks for itself; a bare value is about what was asked for.
   const bare = typeof call.outcome.result !== "string" || call.outcome.result.length < 200
-  fromValue(call.outcome.result, named ?? call.name, bare ? `${call.name} ${asked.join(" ")}` : (named ?? ""), weight, out)
+  fromValue(
+    call.outcome.result,
+    named ?? call.name,
+    bare ? `${call.name} ${asked.join(" ")}` : (named ?? ""),
+    weight,
+    out
+  )
 }
 
 /** What is known: from the tools in this exchange, and from all that was said before. */

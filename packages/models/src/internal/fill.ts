@@ -36,9 +36,13 @@ const askNames = kind("question input prompt text message request content task i
 
 const has = (kinds: ReadonlySet<string>, text: string) => words(text).some((word) => kinds.has(stem(word)))
 
-const mention = (values: ReadonlyArray<unknown>): ReadonlyArray<Found> => values.map((value) => ({ value, grounds: "mention" }))
+const mention = (values: ReadonlyArray<unknown>): ReadonlyArray<Found> =>
+  values.map((value) => ({ value, grounds: "mention" }))
 
-const strings = ({ description, name, required, schema }: Property, { calls, question }: Material): ReadonlyArray<Found> => {
+const strings = (
+  { description, name, required, schema }: Property,
+  { calls, question }: Material
+): ReadonlyArray<Found> => {
   const whole = (value: string): ReadonlyArray<Found> => (value === "" ? [] : [{ value, grounds: "question" }])
   const results = (): ReadonlyArray<Found> =>
     required ? found(name, question, calls).map((value) => ({ value, grounds: "result" })) : []
@@ -83,7 +87,12 @@ const flag = ({ name }: Property, question: string): boolean | undefined => {
 }
 
 /** What a property may be, the best first. Numbers that another property has taken are not offered again. */
-const candidates = (property: Property, material: Material, root: unknown, taken: Set<number>): ReadonlyArray<Found> => {
+const candidates = (
+  property: Property,
+  material: Material,
+  root: unknown,
+  taken: Set<number>
+): ReadonlyArray<Found> => {
   const { question } = material
   const named = choices(property.schema)
   if (named !== undefined) {
@@ -105,7 +114,8 @@ const candidates = (property: Property, material: Material, root: unknown, taken
       }
       case "number":
       case "integer": {
-        const n = numbers(one, question).find((n) => !taken.has(n)) ?? (one.required ? numbers(one, question)[0] : undefined)
+        const n =
+          numbers(one, question).find((n) => !taken.has(n)) ?? (one.required ? numbers(one, question)[0] : undefined)
         if (n === undefined) break
         taken.add(n)
         return mention([n])
@@ -142,25 +152,30 @@ const stronger = (a: Grounds, b: Grounds) => (strength[b] > strength[a] ? b : a)
 
 const fillObject = (schema: JsonObject, root: unknown, material: Material, forced = false): ReadonlyArray<Filling> => {
   const taken = new Set<number>()
-  let fillings: ReadonlyArray<{ readonly entries: ReadonlyArray<readonly [string, unknown]>; readonly grounds: Grounds }> = [
-    { entries: [], grounds: "none" }
-  ]
+  let fillings: ReadonlyArray<{
+    readonly entries: ReadonlyArray<readonly [string, unknown]>
+    readonly grounds: Grounds
+  }> = [{ entries: [], grounds: "none" }]
   for (const property of properties(schema, root)) {
     let known = candidates(property, material, root, taken)
     if (known.length === 0 && property.required) {
       if (!forced) return []
-      known = [{ value: fit(property.schema, root, fromQuestion(material.question), property.name), grounds: "question" }]
+      known = [
+        { value: fit(property.schema, root, fromQuestion(material.question), property.name), grounds: "question" }
+      ]
     }
     if (known.length === 0) continue
     // Several results give several calls; of anything else the best guess is taken.
     const first = known[0]!
     const used = first.grounds === "result" ? known.filter((one) => one.grounds === "result") : [first]
-    fillings = fillings.flatMap(({ entries, grounds }) =>
-      used.map((one) => ({
-        entries: [...entries, [property.name, one.value] as const],
-        grounds: stronger(grounds, one.grounds)
-      }))
-    ).slice(0, 8)
+    fillings = fillings
+      .flatMap(({ entries, grounds }) =>
+        used.map((one) => ({
+          entries: [...entries, [property.name, one.value] as const],
+          grounds: stronger(grounds, one.grounds)
+        }))
+      )
+      .slice(0, 8)
   }
   return fillings.map(({ entries, grounds }) => ({ arguments: Object.fromEntries(entries), grounds }))
 }

@@ -61,8 +61,10 @@ export const fitsNumber = (n: number, schema: JsonObject): boolean =>
 
 const number = (schema: JsonObject, candidates: ReadonlyArray<number>): number => {
   const step = limit(schema, "multipleOf") ?? 1
-  const up = (n: number | undefined, over: number) => (n === undefined ? [] : [n, (Math.floor(n / step) + over) * step, n + over / 2])
-  const down = (n: number | undefined) => (n === undefined ? [] : [n, Math.floor(n / step) * step, Math.ceil(n / step - 1) * step])
+  const up = (n: number | undefined, over: number) =>
+    n === undefined ? [] : [n, (Math.floor(n / step) + over) * step, n + over / 2]
+  const down = (n: number | undefined) =>
+    n === undefined ? [] : [n, Math.floor(n / step) * step, Math.ceil(n / step - 1) * step]
   const tried = [
     ...candidates,
     0,
@@ -105,7 +107,14 @@ export const fit = (schema: unknown, root: unknown, clues: Clues, name = "", dep
   }
 }
 
-const array = (self: JsonObject, root: unknown, clues: Clues, name: string, description: string, depth: number): unknown => {
+const array = (
+  self: JsonObject,
+  root: unknown,
+  clues: Clues,
+  name: string,
+  description: string,
+  depth: number
+): unknown => {
   const { items, prefixItems } = self
   const tuple = Array.isArray(items) ? items : Array.isArray(prefixItems) ? prefixItems : undefined
   const least = limit(self, "minItems") ?? tuple?.length ?? 0
@@ -130,12 +139,20 @@ const object = (self: JsonObject, root: unknown, clues: Clues, depth: number): J
     ? {}
     : Object.fromEntries(
         properties(self, root)
-          .filter((property) => property.required || (depth < 3 && !isObject(property.schema["properties"]) && isKnown(property.schema, clues, property)))
+          .filter(
+            (property) =>
+              property.required ||
+              (depth < 3 && !isObject(property.schema["properties"]) && isKnown(property.schema, clues, property))
+          )
           .map((property) => [property.name, fit(property.schema, root, clues, property.name, depth + 1)])
       )
 
 /** Whether there is a clue for a property that may be left out. */
-const isKnown = (schema: JsonObject, clues: Clues, { description, name }: { readonly name: string; readonly description: string }): boolean => {
+const isKnown = (
+  schema: JsonObject,
+  clues: Clues,
+  { description, name }: { readonly name: string; readonly description: string }
+): boolean => {
   const named = choices(schema)
   if (named !== undefined) return choose(named, clues.texts) !== undefined
   switch (typeOf(schema)) {

@@ -24,7 +24,11 @@ const same = (a: string, b: string) => {
 const longestContext = 2_000
 
 /** The values for a parameter, those that stand nearest to the question's words first. */
-export const found = (name: string, question: string, calls: ReadonlyArray<Message.ToolCall>): ReadonlyArray<string> => {
+export const found = (
+  name: string,
+  question: string,
+  calls: ReadonlyArray<Message.ToolCall>
+): ReadonlyArray<string> => {
   const asked = new Set(terms(question))
   const pathLike = isPathName(name)
   const out: Array<Candidate> = []
@@ -32,14 +36,19 @@ export const found = (name: string, question: string, calls: ReadonlyArray<Messa
 
   const take = (value: string, context: string) => {
     if (value === "" || value.length > 500) return
-    const matched = new Set(words(context.slice(0, longestContext)).map(stem).filter((term) => asked.has(term))).size
+    const matched = new Set(
+      words(context.slice(0, longestContext))
+        .map(stem)
+        .filter((term) => asked.has(term))
+    ).size
     out.push({ value, relevance: matched + basis })
   }
   const walk = (value: unknown, key: string, depth: number): void => {
     if (depth > 10 || out.length > 1_000) return
     if (typeof value === "string") {
       if (same(key, name)) take(value, value)
-      else if (pathLike) for (const line of value.slice(0, 100_000).split("\n")) for (const path of paths(line)) take(path, line)
+      else if (pathLike)
+        for (const line of value.slice(0, 100_000).split("\n")) for (const path of paths(line)) take(path, line)
     } else if (Array.isArray(value)) {
       for (const item of value) walk(item, key, depth + 1)
     } else if (isObject(value)) {
@@ -57,6 +66,6 @@ export const found = (name: string, question: string, calls: ReadonlyArray<Messa
     basis = terms(canonical(call.arguments)).some((term) => asked.has(term)) ? 0.5 : 0
     walk(call.outcome.result, "", 0)
   }
-  const ranked = out.filter(({ relevance }) => relevance > 0).sort((a, b) => b.relevance - a.relevance)
+  const ranked = out.filter(({ relevance }) => relevance > 0).toSorted((a, b) => b.relevance - a.relevance)
   return Array.from(new Set(ranked.map(({ value }) => value)))
 }

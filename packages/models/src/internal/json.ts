@@ -11,7 +11,7 @@ export const isObject = (u: unknown): u is JsonObject => typeof u === "object" &
 /** A value as text with the keys in one order, so that equal values give equal texts. */
 export const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, v: unknown) =>
-    isObject(v) ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1))) : v
+    isObject(v) ? Object.fromEntries(Object.entries(v).toSorted(([a], [b]) => (a < b ? -1 : 1))) : v
   ) ?? ""
 
 const at = (root: unknown, pointer: string): unknown =>
@@ -59,7 +59,7 @@ export const properties = (schema: JsonObject, root: unknown): ReadonlyArray<Pro
         description: typeof description === "string" ? description : ""
       }
     })
-    .sort((a, b) => Number(b.required) - Number(a.required))
+    .toSorted((a, b) => Number(b.required) - Number(a.required))
 }
 
 /** The alternatives of a schema, resolved; the schema alone when it has none. `null` comes last. */
@@ -80,7 +80,11 @@ export const typeOf = (schema: JsonObject): string | undefined => {
 
 /** The values that a schema allows by name, if it does. */
 export const choices = (schema: JsonObject): ReadonlyArray<unknown> | undefined =>
-  "const" in schema ? [schema["const"]] : Array.isArray(schema["enum"]) && schema["enum"].length > 0 ? schema["enum"] : undefined
+  "const" in schema
+    ? [schema["const"]]
+    : Array.isArray(schema["enum"]) && schema["enum"].length > 0
+      ? schema["enum"]
+      : undefined
 
 /** A number that a schema says, or `undefined`. */
 export const limit = (schema: JsonObject, key: string): number | undefined => {

@@ -24,7 +24,10 @@ const searching = kind("search find look lookup query retrieve ask answer recall
 
 const nameOf = (tool: Tool.Any) => words(tool.name).map(stem)
 const isReading = (tool: Tool.Any) => tool.annotations.readOnly || nameOf(tool).some((word) => reading.has(word))
-const isSearching = (tool: Tool.Any) => nameOf(tool).concat(words(tool.description).map(stem)).some((word) => searching.has(word))
+const isSearching = (tool: Tool.Any) =>
+  nameOf(tool)
+    .concat(words(tool.description).map(stem))
+    .some((word) => searching.has(word))
 
 /** How well a tool's name and description fit the question: 2 for the name, 1 for the description. */
 const likeness = (tool: Tool.Any, asked: ReadonlySet<string>): number => {
@@ -45,7 +48,8 @@ const score = (tool: Tool.Any, { arguments: args, grounds }: Filling, question: 
     case "result":
       return isReading(tool) ? like + 2 : 0
     case "mention": {
-      const sums = Object.values(args).some((value) => typeof value !== "number") || like > 0 || expressions(question).length > 0
+      const sums =
+        Object.values(args).some((value) => typeof value !== "number") || like > 0 || expressions(question).length > 0
       return sums ? like + 1.5 : 0
     }
     case "question":
@@ -63,7 +67,11 @@ const isEmpty = (value: unknown): boolean =>
   (Array.isArray(value) ? value.length === 0 : typeof value === "object" && Object.values(value).every(isEmpty))
 
 /** The calls to make next. Each is new in this exchange; none when the request allows none or enough is known. */
-export const plan = (request: ChatModel.ModelRequest, question: string, maxToolCalls: number): ReadonlyArray<Planned> => {
+export const plan = (
+  request: ChatModel.ModelRequest,
+  question: string,
+  maxToolCalls: number
+): ReadonlyArray<Planned> => {
   const { toolChoice } = request
   if (toolChoice === "none") return []
   const calls = callsOf(exchange(request))
@@ -115,7 +123,7 @@ const choose = (
   const best = rated.reduce((best, { score }) => Math.max(best, score), 0)
   return rated
     .filter(({ score }) => score >= best * 0.75)
-    .sort((a, b) => b.score - a.score)
+    .toSorted((a, b) => b.score - a.score)
     .slice(0, Math.min(mostAtOnce, most))
     .map(({ arguments: args, name }) => ({ name, arguments: args }))
 }
@@ -123,7 +131,11 @@ const choose = (
 /** What is to be told of calls that were not allowed or have failed. */
 export const setbacks = (request: ChatModel.ModelRequest): ReadonlyArray<string> =>
   callsOf(exchange(request)).flatMap(({ arguments: args, name, outcome }) => {
-    const call = `${name}(${short(Object.values(Object(args) as object).map((value) => canonical(value)).join(", "))})`
+    const call = `${name}(${short(
+      Object.values(Object(args) as object)
+        .map((value) => canonical(value))
+        .join(", ")
+    )})`
     switch (outcome._tag) {
       case "Denied":
         return [`${call} was not allowed: ${short(outcome.reason)}`]

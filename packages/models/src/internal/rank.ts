@@ -72,7 +72,7 @@ export const rank = (question: ReadonlyArray<string>, passages: ReadonlyArray<Pa
       const covered = counts.size / question.length
       return { index, passage, score: score * passage.weight * (0.5 + covered), matched: counts.size }
     })
-    .sort((x, y) => y.score - x.score || x.index - y.index)
+    .toSorted((x, y) => y.score - x.score || x.index - y.index)
 }
 
 /** Whether a passage has enough of the question to be an answer to it. */

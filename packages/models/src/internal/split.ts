@@ -37,7 +37,7 @@ const cells = (line: string): ReadonlyArray<string> =>
 const cut = (sentence: string): ReadonlyArray<string> => {
   if (sentence.length <= longest) return [sentence]
   const out: Array<string> = []
-  for (let from = 0; from < sentence.length; ) {
+  for (let from = 0; from < sentence.length;) {
     const space = sentence.slice(from, from + longest).lastIndexOf(" ")
     const to = from + longest >= sentence.length ? sentence.length : from + (space > 0 ? space : longest)
     out.push(sentence.slice(from, to).trim())
