@@ -6,10 +6,10 @@ import { Cause, Effect, Fiber } from "effect"
 import * as path from "node:path"
 import { fileURLToPath } from "node:url"
 import { ask, services } from "./ask.ts"
-import type { Library } from "./Library.ts"
+import * as Documents from "./Library.ts"
 import { fromProcess, short } from "./terminal.ts"
 
-const library: Library = {
+const library: Documents.Library = {
   root: path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../.."),
   include: ["README.md", "docs"]
 }
@@ -33,10 +33,11 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error
 })
 
-const fiber = Effect.runFork(
-  ask(library, question(process.argv.slice(2)), fromProcess(process.stdout, process.env)).pipe(
-    Effect.provide(services),
-    Effect.catchAllCause(complain)
-  )
-)
+const program = Effect.gen(function* () {
+  const documents = yield* Documents.list(library)
+  if (documents.length === 0) return yield* Effect.fail(`there are no documents in ${library.include.join(" or ")}`)
+  yield* ask(library, question(process.argv.slice(2)), fromProcess(process.stdout, process.env))
+})
+
+const fiber = Effect.runFork(program.pipe(Effect.provide(services), Effect.catchAllCause(complain)))
 process.once("SIGINT", () => Effect.runFork(Fiber.interrupt(fiber)))

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { ask, services } from "../ask.ts"
-import type { Library } from "../Library.ts"
 import * as Documents from "../Library.ts"
 import { clean, fromProcess, wrapping } from "../terminal.ts"
 import { temporaryLibrary } from "./support.ts"
@@ -15,7 +14,7 @@ const files = {
     "# Hostile\n\nThe hostile word is \u001b[31mred\u001b[0m \u0007 {{template}} __proto__ \u202eright."
 }
 
-const report = (library: Library, question: string, columns = 80) =>
+const report = (library: Documents.Library, question: string, columns = 80) =>
   Effect.gen(function* () {
     let out = ""
     yield* ask(library, question, { write: (text) => (out += text), columns, colours: false }).pipe(

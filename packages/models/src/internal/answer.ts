@@ -13,7 +13,7 @@ const mostItems = 6
 const shortResult = 300
 
 /** What this model is, said where it has nothing else to say. */
-export const whatIAm =
+const whatIAm =
   "I am Heddle's offline model: no language model, but a search that quotes the sentences of tool results and of this conversation that fit a question best."
 
 /** Passages that answer, and all that they were taken from. */

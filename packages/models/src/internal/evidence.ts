@@ -8,7 +8,7 @@ import type { Passage } from "./rank.ts"
 import { split } from "./split.ts"
 
 /** Keys under which a result or a call says where a text is from, the most telling first. */
-export const sourceKeys = ["path", "file", "filename", "url", "uri", "source", "document", "title", "id", "name"]
+const sourceKeys = ["path", "file", "filename", "url", "uri", "source", "document", "title", "id", "name"]
 
 /** The exchange that is going on: the last user message and what was done since. */
 export const exchange = (request: ChatModel.ModelRequest): History.History => {

@@ -10,7 +10,7 @@ import * as mentions from "./mentions.ts"
 import { stem, terms, words } from "./words.ts"
 
 /** Where arguments come from: from nowhere (there are none), the question as a whole, something in it, or an earlier result. */
-export type Grounds = "none" | "question" | "mention" | "result"
+type Grounds = "none" | "question" | "mention" | "result"
 
 /** Arguments and where they come from. */
 export interface Filling {

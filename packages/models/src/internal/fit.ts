@@ -15,7 +15,7 @@ export interface Clues {
 }
 
 /** No clues: the smallest value that fits. */
-export const noClues: Clues = { strings: () => [], numbers: () => [], booleans: () => undefined, texts: [] }
+const noClues: Clues = { strings: () => [], numbers: () => [], booleans: () => undefined, texts: [] }
 
 /** The value whose name the first telling text has most of. */
 export const choose = (values: ReadonlyArray<unknown>, texts: ReadonlyArray<string>): unknown => {

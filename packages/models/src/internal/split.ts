@@ -47,7 +47,7 @@ const cut = (sentence: string): ReadonlyArray<string> => {
 }
 
 /** The sentences of a text on one line. */
-export const sentences = (text: string): ReadonlyArray<string> =>
+const sentences = (text: string): ReadonlyArray<string> =>
   text
     .split(/(?<=[.!?…]["')\]]?)\s+(?=[^\p{Ll}\s])|(?<=[。！？])/u)
     .flatMap(cut)
