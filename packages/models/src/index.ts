@@ -1,1 +1,1 @@
-export {}
+export * as OfflineModel from "./OfflineModel.ts"
