@@ -3,13 +3,13 @@
  * `GET /health` says how many runs are under way. The run lives in the response:
  * when the client goes away, the server interrupts the response, and so the run.
  */
-import { Agent, type AgentEvent, type Call, type ChatModel, Instructions } from "@heddle/core"
+import { Agent, AgentEvent, type Call, type ChatModel, Instructions } from "@heddle/core"
 import * as HttpRouter from "@effect/platform/HttpRouter"
 import * as HttpServer from "@effect/platform/HttpServer"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Cause, Effect, Layer, Schema, Stream, SubscriptionRef } from "effect"
+import { Effect, Layer, Schema, Stream, SubscriptionRef } from "effect"
 import { createServer } from "node:http"
 import { agent } from "./agent.ts"
 import { Journal } from "./Journal.ts"
@@ -77,15 +77,7 @@ const currentUser = Effect.gen(function* () {
 
 type Event = AgentEvent.AgentEvent | Call.Reset
 
-/** What a client is told of an event: all of it, but of a failure that nobody declared only that there was one. */
-const toJson = (event: Event): object => {
-  if (event._tag !== "Failed") return event
-  const { cause, error } = event
-  const declared = Cause.isFailure(cause) && error instanceof Error
-  return { _tag: "Failed", error: declared ? { _tag: error.name, message: error.message } : { _tag: "InternalError" } }
-}
-
-const toServerSentEvent = (event: Event) => `event: ${event._tag}\ndata: ${JSON.stringify(toJson(event))}\n\n`
+const toServerSentEvent = (event: Event) => `event: ${event._tag}\ndata: ${JSON.stringify(AgentEvent.toJson(event))}\n\n`
 
 const postRuns = Effect.gen(function* () {
   const user = yield* currentUser

@@ -25,7 +25,7 @@
  * ```
  */
 import * as Cause from "effect/Cause"
-import * as Context from "effect/Context"
+import { get as getService } from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Effectable from "effect/Effectable"
 import * as Either from "effect/Either"
@@ -71,10 +71,19 @@ export interface Agent<out Output = string, out E = never, out R = never> extend
   readonly options: RunOptions
 }
 
+/** Any agent. */
+export type Any = Agent<unknown, unknown, unknown>
+/** What a run of an agent answers. */
+export type Output<A> = A extends Agent<infer Output, infer _E, infer _R> ? Output : never
+/** What a run of an agent fails with. */
+export type Error<A> = A extends Agent<infer _O, infer E, infer _R> ? E : never
+/** What a run of an agent needs. */
+export type Context<A> = A extends Agent<infer _O, infer _E, infer R> ? R : never
+
 /** What a run may fail with besides the errors of handlers and tools. */
 export type RunError = ModelError | ToolError | StepLimitReached
 
-interface AgentImpl extends Agent<unknown, unknown, unknown> {
+interface AgentImpl extends Any {
   readonly ready: Ready
   readonly decode: ((text: string) => Either.Either<unknown, unknown>) | undefined
 }
@@ -88,8 +97,7 @@ const AgentProto = {
 }
 
 /** Whether a value is an agent. */
-export const isAgent = (u: unknown): u is Agent<unknown, unknown, unknown> =>
-  typeof u === "object" && u !== null && TypeId in u
+export const isAgent = (u: unknown): u is Any => typeof u === "object" && u !== null && TypeId in u
 
 const defaults: RunOptions = {
   maxSteps: 50,
@@ -201,7 +209,7 @@ const start = (
   sink: AgentSink
 ): Effect.Effect<void, unknown, unknown> =>
   Effect.flatMap(Effect.context<unknown>(), (context) => {
-    const pending = Context.get(context, PendingScope)
+    const pending = getService(context, PendingScope)
     const both = pending && change ? (i: Instructions.Instructions) => change(pending(i)) : (pending ?? change)
     const config = configure(agent, input, options, both)
     const cell = newCell(config.instructions)
@@ -236,11 +244,11 @@ const carryOut = (
   const send = (event: AgentEvent.AgentEvent) => (watched ? (sink.emit(event) ?? Effect.void) : Effect.void)
   const decoded = Effect.flatMap(enter(agent.ready, config, inner, cell), () => {
     if (result === undefined) return Effect.die(new Error(`Agent "${agent.name}" ended well without a result.`))
-    const { history, text } = result
+    const { history, steps, text, usage } = result
     const output = agent.decode === undefined ? Either.right(text) : agent.decode(text)
     if (Either.isRight(output)) return sink.whole({ ...result, output: output.right }) ?? Effect.void
     const error = new InvalidOutput({ agent: agent.name, text, cause: output.left })
-    return Effect.zipRight(send({ _tag: "Failed", error, cause: Cause.fail(error), history }), error)
+    return Effect.zipRight(send({ _tag: "Failed", error, cause: Cause.fail(error), history, steps, usage }), error)
   })
   return watched ? Effect.zipRight(send({ _tag: "RunStarted", agent: agent.name }), decoded) : decoded
 }

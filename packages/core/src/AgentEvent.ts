@@ -1,8 +1,11 @@
 /**
  * What happens in a run, as it happens. A run ends its events with exactly one
  * of `Completed`, `Failed` and `Cancelled`.
+ *
+ * A `Call.Reset` among the events takes back everything before it, a `Failed`
+ * included: a handler has caught the failure, or begins the run anew.
  */
-import type * as Cause from "effect/Cause"
+import * as Cause from "effect/Cause"
 import type { AgentResult } from "./AgentRun.ts"
 import * as Call from "./Call.ts"
 import type { FinishReason, Usage } from "./ChatModel.ts"
@@ -34,7 +37,13 @@ export type AgentEvent<A = AgentResult> =
       readonly finishReason: FinishReason
       readonly usage: Usage
     }
-  | { readonly _tag: "ToolStarted"; readonly step: number; readonly id: string; readonly name: string }
+  | {
+      readonly _tag: "ToolStarted"
+      readonly step: number
+      readonly id: string
+      readonly name: string
+      readonly arguments: unknown
+    }
   /** A piece of a tool's result. */
   | { readonly _tag: "ToolText"; readonly step: number; readonly id: string; readonly text: string }
   /** News of a tool at work; of an agent used as a tool, its events. */
@@ -57,8 +66,10 @@ export type AgentEvent<A = AgentResult> =
       readonly handler?: string
       readonly hook?: HookName | "provide" | "effect"
       readonly history: History
+      readonly steps: number
+      readonly usage: Usage
     }
-  | { readonly _tag: "Cancelled"; readonly history: History }
+  | { readonly _tag: "Cancelled"; readonly history: History; readonly steps: number; readonly usage: Usage }
 
 /** The result of a run is that of its `Completed` event. */
 export const fold = <A>(): Call.Fold<AgentEvent<A>, A> => foldAny as Call.Fold<AgentEvent<A>, A>
@@ -80,4 +91,24 @@ const foldAny: Call.Fold<AgentEvent<unknown>, unknown> = {
     }
   },
   whole: (result) => [{ _tag: "Completed", result }]
+}
+
+/**
+ * An event as JSON, for a log or for a client. A failure is told by its tag and
+ * message; of a defect only that there was one.
+ */
+export const toJson = (event: AgentEvent | Call.Reset): Readonly<Record<string, unknown>> => {
+  if (event._tag !== "Failed") return { ...event }
+  const { cause, error, ...rest } = event
+  return { ...rest, error: Cause.isFailure(cause) ? describe(error) : { _tag: "Defect" } }
+}
+
+const describe = (error: unknown): unknown => {
+  if (typeof error !== "object" || error === null) return { _tag: "Error", message: String(error) }
+  const { _tag, message, name } = error as {
+    readonly _tag?: unknown
+    readonly message?: unknown
+    readonly name?: unknown
+  }
+  return { _tag: String(_tag ?? name ?? "Error"), message: String(message ?? "") }
 }

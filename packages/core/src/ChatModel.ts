@@ -113,25 +113,17 @@ export interface ModelReply {
 /** A model call, as handlers pass it on. */
 export type ModelCall<E = ModelError, R = never> = Call.Call<ModelPart, ModelReply, E, R>
 
+/** What a model is: one request to one call. */
+export interface Service {
+  readonly call: (request: ModelRequest) => ModelCall
+}
+
 /** A model. */
-export class ChatModel extends Context.Tag("@heddle/core/ChatModel")<
-  ChatModel,
-  { readonly call: (request: ModelRequest) => ModelCall }
->() {}
+export class ChatModel extends Context.Tag("@heddle/core/ChatModel")<ChatModel, Service>() {}
 
 /** A layer with a model that is one function. */
 export const layer = (call: (request: ModelRequest) => ModelCall): Layer.Layer<ChatModel> =>
   Layer.succeed(ChatModel, { call })
-
-const join = <A extends Message.Text | Message.Reasoning>(
-  last: A,
-  text: string,
-  metadata: Message.Metadata | undefined
-): A => ({
-  ...last,
-  text: last.text + text,
-  ...(metadata === undefined ? undefined : { metadata })
-})
 
 /** How parts make up a reply. */
 export const fold: Call.Fold<ModelPart, ModelReply> = {
@@ -150,7 +142,7 @@ export const fold: Call.Fold<ModelPart, ModelReply> = {
           case "Reasoning":
             // A signed thought is complete; what follows is another one.
             if (last?._tag === "Reasoning" && last.metadata === undefined) {
-              content[content.length - 1] = join(last, part.text, part.metadata)
+              content[content.length - 1] = { ...part, text: last.text + part.text }
             } else if (part.text !== "" || part.metadata !== undefined) content.push(part)
             return
           case "ToolCall":

@@ -128,7 +128,9 @@ const describe = ({ info, name, source }: Handler.Definition): ReadonlyArray<str
         )
       : source._tag === "Provide"
         ? list("provides", [source.tag.key])
-        : ["hooks: known when it is built"]),
+        : info.hooks === undefined
+          ? ["hooks: known when it is built"]
+          : list("hooks", info.hooks)),
     ...list("needs", info.needs),
     ...list("may fail with", info.fails),
     ...list("answers", info.handles)

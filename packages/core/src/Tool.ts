@@ -209,6 +209,9 @@ class InvalidResult {
   }
 }
 
+const messageOf = (error: unknown): string =>
+  error instanceof globalThis.Error && error.message !== "" ? `: ${error.message}` : ""
+
 const define = <P, PI, F, FI, Mode extends FailureMode>(
   options: Options<P, PI, F, FI, Mode>,
   body: Body<P>
@@ -230,7 +233,7 @@ const define = <P, PI, F, FI, Mode extends FailureMode>(
     if (options.failureMode === "fail") return Effect.fail(error)
     const encoded = encodeFailure?.(error)
     return encoded !== undefined && Either.isRight(encoded)
-      ? Effect.succeed(Message.failed(`Tool "${name}" failed.`, encoded.right))
+      ? Effect.succeed(Message.failed(`Tool "${name}" failed${messageOf(error)}.`, encoded.right))
       : threw(error)
   }
 

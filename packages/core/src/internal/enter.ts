@@ -92,8 +92,8 @@ class Path {
   private farewell(cause: Cause.Cause<unknown>): Effect.Effect<void> {
     const { attempt, cell, sink } = this
     if (sink.demand === "value" || cell.said) return Effect.void
-    const history = attempt.historySoFar
-    if (Cause.isInterruptedOnly(cause)) return sink.emit({ _tag: "Cancelled", history }) ?? Effect.void
+    const soFar = { history: attempt.historySoFar, steps: attempt.steps, usage: attempt.usage }
+    if (Cause.isInterruptedOnly(cause)) return sink.emit({ _tag: "Cancelled", ...soFar }) ?? Effect.void
     const error = Cause.squash(cause)
     const { handler, place } = cell.origins.get(error) ?? {}
     return (
@@ -101,7 +101,7 @@ class Path {
         _tag: "Failed",
         error,
         cause,
-        history,
+        ...soFar,
         ...(handler !== undefined && { handler }),
         ...(place !== undefined && { hook: place })
       }) ?? Effect.void

@@ -57,7 +57,10 @@ export const loop = (plan: Plan, attempt: Attempt, sink: AgentSink): Effect.Effe
         return yield* done(sink, attempt.result(history, History.answer(history), last ? "step-limit" : "answer"))
       }
       const tools = reply.offered ?? config.tools
-      if (calls.length > 0) yield* callTools(plan, attempt, calls, tools, sink)
+      if (calls.length > 0) {
+        yield* callTools(plan, attempt, calls, tools, sink)
+        attempt.toolsRan = true
+      }
       attempt.history = attempt.historySoFar
       const direct = calls.length > 0 ? directAnswer(attempt, calls, tools) : undefined
       attempt.reply = undefined
@@ -107,7 +110,8 @@ const callModel = (
     instructions: config.instructions,
     history: attempt.history,
     tools: last ? Tools.empty : config.tools,
-    toolChoice: last ? "none" : config.options.toolChoice,
+    // A call that must be made has been made once a tool has run: else there would never be an answer.
+    toolChoice: last ? "none" : attempt.toolsRan && isForced(config) ? "auto" : config.options.toolChoice,
     output,
     options: config.options.model,
     purpose: "agent"
@@ -122,6 +126,8 @@ const callModel = (
     return reply
   })
 }
+
+const isForced = ({ options: { toolChoice } }: RunConfig) => toolChoice === "required" || typeof toolChoice === "object"
 
 const emit = (sink: AgentSink, event: AgentEvent) => sink.emit(event) ?? Effect.void
 
@@ -177,7 +183,7 @@ const callTools = (
     if (sink.demand === "value") return Effect.map(Call.run(call, Tool.fold), settle)
     const step = attempt.steps
     return Effect.gen(function* () {
-      yield* emit(sink, { _tag: "ToolStarted", step, id, name })
+      yield* emit(sink, { _tag: "ToolStarted", step, id, name, arguments: args })
       const outcome = yield* observed(call, Tool.fold, sink, (part) => toolEvent(step, id, part))
       settle(outcome)
       yield* emit(sink, { _tag: "ToolFinished", step, id, name, outcome })

@@ -5,6 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Call from "../Call.ts"
 import type { AnyHooks, Definition } from "../Handler.ts"
+import type { ToolRequest } from "../Tool.ts"
 import type { Place } from "./currentRun.ts"
 
 /** One run of one hook. Times are in milliseconds. */
@@ -15,6 +16,8 @@ export interface Seen {
   readonly endedAt: number
   /** The time that was the hook's own: without what ran inside `next`. */
   readonly self: number
+  /** The tool that a `wrapToolCall` was for. */
+  readonly tool?: string
 }
 
 type See = (seen: Seen) => void
@@ -50,8 +53,9 @@ const wrap =
     const call = run(request, (request) =>
       around(next(request), (startedAt, endedAt) => (inside += endedAt - startedAt))
     )
+    const tool = hook === "wrapToolCall" && { tool: (request as ToolRequest).name }
     return around(call, (startedAt, endedAt) =>
-      see({ handler, hook, startedAt, endedAt, self: Math.max(0, endedAt - startedAt - inside) })
+      see({ handler, hook, startedAt, endedAt, self: Math.max(0, endedAt - startedAt - inside), ...tool })
     )
   }
 

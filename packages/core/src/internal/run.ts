@@ -125,6 +125,7 @@ export class Attempt {
   /** The outcomes of its calls, as they come in. */
   outcomes = new Map<number, Message.ToolOutcome>()
   steps = 0
+  toolsRan = false
   usage: ChatModel.Usage = ChatModel.noUsage
   #scope: Scope.CloseableScope | undefined
 
@@ -159,6 +160,14 @@ export class Attempt {
   /** The result of the attempt. */
   result(history: History.History, text: string, end: RunEnd): AgentResult {
     return { output: text, text, history, steps: this.steps, usage: this.usage, end }
+  }
+
+  /** Takes over how far another came. */
+  continueFrom({ history, steps, usage }: Pick<AgentResult, "history" | "steps" | "usage">): this {
+    this.history = history
+    this.steps = steps
+    this.usage = usage
+    return this
   }
 
   /** The result, where a handler ended the run with an answer. */
