@@ -106,7 +106,10 @@ const weigh = (subject: Subject): number => {
   const before = heapUsed()
   for (let i = 0; i < many; i++) agents[i] = makers[subject]()
   const bytes = heapUsed() - before
-  assert(agents.every((agent) => agent !== undefined), `${subject} keeps its agents`)
+  assert(
+    agents.every((agent) => agent !== undefined),
+    `${subject} keeps its agents`
+  )
   return bytes / 1024 / many
 }
 

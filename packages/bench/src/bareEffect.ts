@@ -142,7 +142,10 @@ export const make = (hooks: ReadonlyArray<Hooks>, maxSteps = 1_000): Agent => {
           else {
             called = true
             const { arguments: args, id, name } = part
-            content.push({ ...part, outcome: yield* callTool({ id, name, arguments: args, tool: run.tools.get(name) }) })
+            content.push({
+              ...part,
+              outcome: yield* callTool({ id, name, arguments: args, tool: run.tools.get(name) })
+            })
           }
         }
         if (!called) return { text: textOf(content), history, steps, usage }

@@ -65,12 +65,7 @@ export const tool: Tool = {
   name: toolName,
   description: toolDescription,
   accepts: (u): u is Arguments =>
-    typeof u === "object" &&
-    u !== null &&
-    "a" in u &&
-    typeof u.a === "number" &&
-    "b" in u &&
-    typeof u.b === "number",
+    typeof u === "object" && u !== null && "a" in u && typeof u.a === "number" && "b" in u && typeof u.b === "number",
   execute: async ({ a, b }) => String(a + b)
 }
 

@@ -84,13 +84,11 @@ const subjects: Readonly<Record<Subject, () => Held>> = {
   }
 }
 
-const histories = Array.from(
-  { length: runs },
-  (_, run): History.History =>
-    Array.from({ length: 10 }, (_, i) => ({
-      role: i % 2 === 0 ? "user" : "assistant",
-      content: [{ _tag: "Text", text: `Message ${i} of customer ${run}.` }]
-    }))
+const histories = Array.from({ length: runs }, (_, run): History.History =>
+  Array.from({ length: 10 }, (_, i) => ({
+    role: i % 2 === 0 ? "user" : "assistant",
+    content: [{ _tag: "Text", text: `Message ${i} of customer ${run}.` }]
+  }))
 )
 
 /** One round: what it took, what a held run weighed if that is asked for, and how many runs heard another's instructions. */
@@ -132,10 +130,16 @@ export const caseE = async (): Promise<ReadonlyArray<Result>> => {
       else if (i >= 0) ms.push(result.ms)
     }
   }
-  for (const { subject, wrong } of seen) assert(Math.max(...wrong) === 0, `${subject} tells each run its own instructions`)
+  for (const { subject, wrong } of seen)
+    assert(Math.max(...wrong) === 0, `${subject} tells each run its own instructions`)
   return [
     ...seen.map(({ ms, subject }) => ({ case: "E: 10,000 runs at once", subject, unit: "ms", ...summary(ms) })),
-    ...seen.map(({ kilobytes, subject }) => ({ case: "E: heap of a held run", subject, unit: "KB", ...summary(kilobytes) })),
+    ...seen.map(({ kilobytes, subject }) => ({
+      case: "E: heap of a held run",
+      subject,
+      unit: "KB",
+      ...summary(kilobytes)
+    })),
     ...seen.map(({ subject, wrong }) => ({ case: "E: wrong instructions", subject, unit: "runs", ...summary(wrong) }))
   ]
 }

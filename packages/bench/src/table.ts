@@ -18,7 +18,11 @@ const spread = (result: Result | undefined) =>
 const ratio = (a: Result | undefined, b: Result | undefined) =>
   a === undefined || b === undefined || b.median <= 0 ? "–" : `${figure(a.median / b.median)}×`
 
-const targetOf = (target: Target | undefined, heddle: Result | undefined, effect: Result | undefined): ReadonlyArray<string> => {
+const targetOf = (
+  target: Target | undefined,
+  heddle: Result | undefined,
+  effect: Result | undefined
+): ReadonlyArray<string> => {
   const goals = [
     ...(target?.times !== undefined && heddle && effect
       ? [{ text: `≤ ${target.times}× effect`, met: heddle.median <= target.times * effect.median }]

@@ -41,21 +41,18 @@ const assistant = (reply: ChatModel.ModelReply): Message.Message => ({ role: "as
 /** The history that a run of so many tool calls must have. */
 const expectedHistory = (turns: number): History.History => [
   { role: "user", content: [{ _tag: "Text", text: question }] },
-  ...Array.from(
-    { length: turns },
-    (): Message.Message => ({
-      role: "assistant",
-      content: [
-        {
-          _tag: "ToolCall",
-          id: "call",
-          name: toolName,
-          arguments: { a: 1, b: 2 },
-          outcome: { _tag: "Succeeded", result: "3" }
-        }
-      ]
-    })
-  ),
+  ...Array.from({ length: turns }, (): Message.Message => ({
+    role: "assistant",
+    content: [
+      {
+        _tag: "ToolCall",
+        id: "call",
+        name: toolName,
+        arguments: { a: 1, b: 2 },
+        outcome: { _tag: "Succeeded", result: "3" }
+      }
+    ]
+  })),
   assistant(answerReply)
 ]
 
