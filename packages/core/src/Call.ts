@@ -376,11 +376,11 @@ const lift = <A, E, R>(result: A | Effect.Effect<A, E, R>): Effect.Effect<A, E, 
 export const gate: {
   <A, B, E2 = never, R2 = never>(
     judge: (value: A) => B | Effect.Effect<B, E2, R2>
-  ): <Part, E, R>(self: Call<Part, A, E, R>) => Call<Part, A | B, E | E2, R | R2>
+  ): <Part, E, R>(self: Call<Part, A, E, R>) => Call<Part, A | B, E | NoInfer<E2>, R | NoInfer<R2>>
   <Part, A, E, R, B, E2 = never, R2 = never>(
     self: Call<Part, A, E, R>,
     judge: (value: A) => B | Effect.Effect<B, E2, R2>
-  ): Call<Part, A | B, E | E2, R | R2>
+  ): Call<Part, A | B, E | NoInfer<E2>, R | NoInfer<R2>>
 } = dual(
   2,
   <Part, A, E, R, E2, R2>(
@@ -411,11 +411,11 @@ export const gate: {
 export const tapValue: {
   <A, E2 = never, R2 = never>(
     f: (value: A) => void | Effect.Effect<unknown, E2, R2>
-  ): <Part, E, R>(self: Call<Part, A, E, R>) => Call<Part, A, E | E2, R | R2>
+  ): <Part, E, R>(self: Call<Part, A, E, R>) => Call<Part, A, E | NoInfer<E2>, R | NoInfer<R2>>
   <Part, A, E, R, E2 = never, R2 = never>(
     self: Call<Part, A, E, R>,
     f: (value: A) => void | Effect.Effect<unknown, E2, R2>
-  ): Call<Part, A, E | E2, R | R2>
+  ): Call<Part, A, E | NoInfer<E2>, R | NoInfer<R2>>
 } = dual(
   2,
   <Part, A, E, R, E2, R2>(
@@ -480,8 +480,8 @@ const attempts = <Part, A, E, R>(
  * that a failed attempt had emitted are taken back by a `Reset`.
  */
 export const retry: {
-  <E, R2 = never>(options: RetryOptions<E, R2>): <Part, A, R>(self: Call<Part, A, E, R>) => Call<Part, A, E, R | R2>
-  <Part, A, E, R, R2 = never>(self: Call<Part, A, E, R>, options: RetryOptions<E, R2>): Call<Part, A, E, R | R2>
+  <E, R2 = never>(options: RetryOptions<E, R2>): <Part, A, R>(self: Call<Part, A, E, R>) => Call<Part, A, E, R | NoInfer<R2>>
+  <Part, A, E, R, R2 = never>(self: Call<Part, A, E, R>, options: RetryOptions<E, R2>): Call<Part, A, E, R | NoInfer<R2>>
 } = dual(
   2,
   <Part, A, E, R, R2>(self: Call<Part, A, E, R>, options: RetryOptions<E, R2>): Call<Part, A, E, R | R2> =>
@@ -501,11 +501,11 @@ export interface RetryOptions<in E, out R = never> {
 export const orElse: {
   <E, C extends Any>(
     f: (error: E) => C
-  ): <Part, A, R>(self: Call<Part, A, E, R>) => Call<Part | PartOf<C>, A | ValueOf<C>, ErrorOf<C>, R | ContextOf<C>>
+  ): <Part, A, R>(self: Call<Part, A, E, R>) => Call<Part | PartOf<C>, A | ValueOf<C>, ErrorOf<NoInfer<C>>, R | ContextOf<NoInfer<C>>>
   <Part, A, E, R, C extends Any>(
     self: Call<Part, A, E, R>,
     f: (error: E) => C
-  ): Call<Part | PartOf<C>, A | ValueOf<C>, ErrorOf<C>, R | ContextOf<C>>
+  ): Call<Part | PartOf<C>, A | ValueOf<C>, ErrorOf<NoInfer<C>>, R | ContextOf<NoInfer<C>>>
 } = dual(
   2,
   <Part, A, E, R, P2, A2, E2, R2>(
@@ -555,11 +555,11 @@ export const around: {
 export const onExit: {
   <E, R2>(
     f: (cause: Cause.Cause<E> | undefined) => Effect.Effect<void, never, R2>
-  ): <Part, A, R>(self: Call<Part, A, E, R>) => Call<Part, A, E, R | R2>
+  ): <Part, A, R>(self: Call<Part, A, E, R>) => Call<Part, A, E, R | NoInfer<R2>>
   <Part, A, E, R, R2>(
     self: Call<Part, A, E, R>,
     f: (cause: Cause.Cause<E> | undefined) => Effect.Effect<void, never, R2>
-  ): Call<Part, A, E, R | R2>
+  ): Call<Part, A, E, R | NoInfer<R2>>
 } = dual(
   2,
   <Part, A, E, R, R2>(

@@ -1,1 +1,3 @@
+export * as Arbitraries from "./Arbitraries.ts"
+export * as Law from "./Law.ts"
 export * as ScriptedModel from "./ScriptedModel.ts"

@@ -1,0 +1,127 @@
+/**
+ * For each law a handler or a way of composing that breaks it, in the way that
+ * such things are broken elsewhere. A law that lets its twin pass says nothing.
+ */
+import { Call, ChatModel, Handler, History, Instructions, Message, Pipeline } from "@heddle/core"
+import { Law } from "@heddle/testing"
+import { Effect, Fiber } from "effect"
+import { describe, expect, it } from "vitest"
+
+type Twin = readonly [law: Law.Law, what: string, handler: Handler.Any, compose?: Law.Subject["compose"]]
+
+const forward = Handler.wrapModelCall((request, next) => next(request), "forward")
+
+/** State in a closure, shared by all runs. */
+const leaky = () => {
+  let seen: string = ""
+  return Handler.wrapModelCall((request, next) => {
+    const before = seen
+    seen = Instructions.render(request.instructions).replace(before, "")
+    return next({ ...request, instructions: Instructions.append(request.instructions, before, "leak") })
+  }, "leaky")
+}
+
+const counting = () => {
+  let calls = 0
+  return Handler.wrapModelCall(
+    (request, next) =>
+      Call.map(next(request), (part) =>
+        part._tag === "Text" ? { ...part, text: `${part.text} (${++calls})` } : part
+      ),
+    "counting"
+  )
+}
+
+const mutating = Handler.wrapModelCall((request, next) => {
+  // A handler in JavaScript may do this, whatever the types say.
+  const history = request.history as Array<Message.Message>
+  history.push(Message.user("by the way"))
+  return next(request)
+}, "mutating")
+
+const swallowing = Handler.beforeModel((history) => history, "swallowing").pipe(() =>
+  Handler.wrapModelCall(
+    (request, next) =>
+      Call.fromEffect(
+        Effect.catchAllCause(ChatModel.run(next(request)), () => Effect.succeed(ChatModel.replyValue("never mind")))
+      ),
+    "swallowing"
+  )
+)
+
+const detaching = Handler.wrapModelCall(
+  (request, next) =>
+    Call.fromEffect(
+      Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(Effect.forkDaemon(restore(ChatModel.run(next(request)))), (fiber) => restore(Fiber.join(fiber)))
+      )
+    ),
+  "detaching"
+)
+
+const stubborn = Handler.wrapModelCall(
+  (request, next) =>
+    Call.around(next(request), (effect) =>
+      Effect.onInterrupt(effect, () => Effect.forkDaemon(Effect.delay(ChatModel.run(next(request)), "1 second")))
+    ),
+  "stubborn"
+)
+
+const reopening = Handler.beforeModel(
+  (history) =>
+    History.mapToolCalls(history, (call) => ({ ...call, outcome: Message.pending })),
+  "reopening"
+)
+
+const perChunk = Handler.wrapModelCall(
+  (request, next) =>
+    Call.map(next(request), (part) => (part._tag === "Text" ? { ...part, text: part.text.replaceAll("e", "eh!").replaceAll("wo", "W") } : part)),
+  "perChunk"
+)
+
+const silentRetry = Handler.wrapModelCall(
+  (request, next) =>
+    Call.fromSink<ChatModel.ModelPart, ChatModel.ModelReply, Handler.Upstream, never>((sink) =>
+      Effect.catchAll(Call.into(next(request), sink), () => Call.into(next(request), sink))
+    ),
+  "silentRetry"
+)
+
+const reversed: Law.Subject["compose"] = (...handlers) => Pipeline.make(...handlers.toReversed())
+
+/** Puts the first of three or more at the end. */
+const rotating: Law.Subject["compose"] = (first = Pipeline.empty, ...rest) =>
+  rest.length < 2 ? Pipeline.make(first, ...rest) : Pipeline.make(...rest, first)
+
+/** Adds a section for each group that it is asked to make. */
+const grouping: Law.Subject["compose"] = (...handlers) =>
+  Pipeline.make(...handlers, Handler.instructions("a group", "group"))
+
+const twins: ReadonlyArray<Twin> = [
+  [Law.identityLaw, "composition that adds something of its own", forward, grouping],
+  [Law.associativity, "composition that moves handlers about in large groups", forward, rotating],
+  [Law.order, "composition that reverses", forward, reversed],
+  [Law.finalizer, "a handler that runs next in a fiber of its own", detaching],
+  [Law.position, "a handler that swallows every way out of next", swallowing],
+  [Law.isolationOfAttempts, "a handler that keeps the request before in a closure", leaky()],
+  [Law.discard, "a handler that counts in a closure", counting()],
+  [Law.noAliasing, "a handler that changes the history in place", mutating],
+  [Law.isolationOfRuns, "a handler that counts in a closure", counting()],
+  [Law.pairing, "a handler that takes outcomes back", reopening],
+  [Law.streamParity, "a handler that replaces within each chunk", perChunk],
+  [Law.attempts, "a handler that calls again without a reset", silentRetry],
+  [Law.quietAfterCancel, "a handler that calls again when interrupted", stubborn],
+  [Law.scope, "a handler that keeps instructions in a closure", leaky()]
+]
+
+describe("each law catches its broken twin", () => {
+  for (const [law, what, handler, compose] of twins) {
+    it(`law ${law.number} catches ${what}`, async () => {
+      const subject = Law.subject(handler, undefined, compose)
+      await expect(Law.checkSubject(law, subject, { runs: 200 })).rejects.toThrow(`Law ${law.number},`)
+    })
+  }
+  it("there is a twin for every law", () => {
+    expect(twins.map(([law]) => law.number)).toEqual(Law.laws.map((law) => law.number))
+  })
+})
