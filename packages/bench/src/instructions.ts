@@ -102,7 +102,7 @@ const scoped = Instructions.scoped(Instructions.append("For Ada."))
 const base = Agent.run(agent, question)
 
 const setting = "I: setting a scoped value"
-const held: Array<unknown> = new Array(64).fill(undefined)
+const held: Array<unknown> = Array.from({ length: 64 })
 
 /** Only the value that carries the change: nothing is run. */
 const set: ReadonlyArray<Competitor> = [
