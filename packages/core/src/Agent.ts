@@ -41,11 +41,11 @@ import { InvalidOutput, type ModelError, type StepLimitReached, type ToolError }
 import * as Handler from "./Handler.ts"
 import type { History } from "./History.ts"
 import * as Instructions from "./Instructions.ts"
-import { PendingScope, type Run, ScopeTarget } from "./internal/currentRun.ts"
+import { type Cell, PendingScope, ScopeTarget } from "./internal/currentRun.ts"
 import { enter, type Ready, ready } from "./internal/enter.ts"
 import type { AgentSink } from "./internal/loop.ts"
 import { requireName } from "./internal/name.ts"
-import { entered, within } from "./internal/run.ts"
+import { entered, newCell, within } from "./internal/run.ts"
 import * as Message from "./Message.ts"
 import * as Pipeline from "./Pipeline.ts"
 import * as Tool from "./Tool.ts"
@@ -133,13 +133,19 @@ export const make = <
   options: Options<O, OI, TE, TR, MP, ME, MR, MH, P, E, R, H>
 ): Agent<
   O,
-  | ME
-  | Exclude<E, MH>
-  | Exclude<TE | RunError, MH | H>
-  | ([OI] extends [never] ? never : InvalidOutput),
+  ME | Exclude<E, MH> | Exclude<TE | RunError, MH | H> | ([OI] extends [never] ? never : InvalidOutput),
   MR | Exclude<R, MP> | Exclude<TR | ChatModel, MP | P>
 > => {
-  const { description = "", handlers = Pipeline.empty, instructions = "", middleware = Pipeline.empty, name, output, tools = Tools.empty, ...run } = options
+  const {
+    description = "",
+    handlers = Pipeline.empty,
+    instructions = "",
+    middleware = Pipeline.empty,
+    name,
+    output,
+    tools = Tools.empty,
+    ...run
+  } = options
   const pipeline = Pipeline.make(middleware as Handler.Any, handlers as Handler.Any)
   const agent: Omit<AgentImpl, keyof typeof AgentProto> = {
     name: requireName("An agent", name),
@@ -167,7 +173,12 @@ export interface CallOptions extends Partial<RunOptions> {
 /** What a run is asked: text, or a message with files. */
 export type Input = string | Message.UserMessage
 
-const configure = (agent: AgentImpl, input: Input, options: CallOptions | undefined, change: Instructions.Change | undefined): RunConfig => {
+const configure = (
+  agent: AgentImpl,
+  input: Input,
+  options: CallOptions | undefined,
+  change: Instructions.Change | undefined
+): RunConfig => {
   const { history = [], ...given } = options ?? {}
   return {
     agent: agent.name,
@@ -175,7 +186,10 @@ const configure = (agent: AgentImpl, input: Input, options: CallOptions | undefi
     tools: agent.tools as Tools.Tools,
     history,
     input: typeof input === "string" ? Message.user(input) : input,
-    options: options === undefined ? agent.options : { ...agent.options, ...given, model: { ...agent.options.model, ...given.model } }
+    options:
+      options === undefined
+        ? agent.options
+        : { ...agent.options, ...given, model: { ...agent.options.model, ...given.model } }
   }
 }
 
@@ -190,12 +204,17 @@ const start = (
     const pending = Context.get(context, PendingScope)
     const both = pending && change ? (i: Instructions.Instructions) => change(pending(i)) : (pending ?? change)
     const config = configure(agent, input, options, both)
-    const run = { agent: agent.name, instructions: config.instructions, origins: new Map(), said: false }
-    return within(carryOut(agent, config, sink, run), entered(context, run))
+    const cell = newCell(config.instructions)
+    return within(carryOut(agent, config, sink, cell), entered(context, cell))
   })
 
 /** Runs an attempt to its result, and decodes the answer. */
-const carryOut = (agent: AgentImpl, config: RunConfig, sink: AgentSink, run: Run): Effect.Effect<void, unknown, unknown> => {
+const carryOut = (
+  agent: AgentImpl,
+  config: RunConfig,
+  sink: AgentSink,
+  cell: Cell
+): Effect.Effect<void, unknown, unknown> => {
   const watched = sink.demand !== "value"
   let result: AgentResult | undefined
   const inner: AgentSink = {
@@ -207,7 +226,7 @@ const carryOut = (agent: AgentImpl, config: RunConfig, sink: AgentSink, run: Run
         return
       }
       if (event._tag === "Reset") result = undefined
-      run.said = event._tag === "Failed" || event._tag === "Cancelled"
+      cell.said = event._tag === "Failed" || event._tag === "Cancelled"
       if (watched) return sink.emit(event)
     },
     whole: (value) => {
@@ -215,7 +234,7 @@ const carryOut = (agent: AgentImpl, config: RunConfig, sink: AgentSink, run: Run
     }
   }
   const send = (event: AgentEvent.AgentEvent) => (watched ? (sink.emit(event) ?? Effect.void) : Effect.void)
-  const decoded = Effect.flatMap(enter(agent.ready, config, inner), () => {
+  const decoded = Effect.flatMap(enter(agent.ready, config, inner, cell), () => {
     if (result === undefined) return Effect.die(new Error(`Agent "${agent.name}" ended well without a result.`))
     const { history, text } = result
     const output = agent.decode === undefined ? Either.right(text) : agent.decode(text)
@@ -242,7 +261,11 @@ const callWith = <O, E, R>(
   // Inside, an agent's types are gone; `make` has them right.
   Call.fromSink<AgentEvent.AgentEvent<AgentResult<O>>, AgentResult<O>, E, R>(
     (sink) =>
-      start(agent as unknown as AgentImpl, input, options, change, sink as unknown as AgentSink) as Effect.Effect<void, E, R>
+      start(agent as unknown as AgentImpl, input, options, change, sink as unknown as AgentSink) as Effect.Effect<
+        void,
+        E,
+        R
+      >
   )
 
 /** A run. It takes `Instructions.scoped` directly, which is the fast way. */
@@ -251,7 +274,12 @@ class AgentRun<O, E, R> extends Effectable.Class<AgentResult<O>, E, R> {
   readonly input: Input
   readonly options: CallOptions | undefined
   readonly change: Instructions.Change | undefined
-  constructor(agent: Agent<O, E, R>, input: Input, options: CallOptions | undefined, change: Instructions.Change | undefined) {
+  constructor(
+    agent: Agent<O, E, R>,
+    input: Input,
+    options: CallOptions | undefined,
+    change: Instructions.Change | undefined
+  ) {
     super()
     this.agent = agent
     this.input = input
@@ -273,8 +301,11 @@ class AgentRun<O, E, R> extends Effectable.Class<AgentResult<O>, E, R> {
  * Interrupting it interrupts the model call, the tools and the agents that run
  * as tools; nothing starts after that.
  */
-export const run = <O, E, R>(agent: Agent<O, E, R>, input: Input, options?: CallOptions): Effect.Effect<AgentResult<O>, E, R> =>
-  new AgentRun(agent, input, options, undefined)
+export const run = <O, E, R>(
+  agent: Agent<O, E, R>,
+  input: Input,
+  options?: CallOptions
+): Effect.Effect<AgentResult<O>, E, R> => new AgentRun(agent, input, options, undefined)
 
 /**
  * Runs an agent as a stream of what happens, with back-pressure. The last

@@ -25,6 +25,18 @@ import * as Mailbox from "effect/Mailbox"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import type * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import {
+  Attempting,
+  type Demand,
+  Each,
+  emitAll,
+  type Fold,
+  Folding,
+  isReset,
+  type Reset,
+  type Sink,
+  type Wait
+} from "./internal/sink.ts"
 
 const TypeId: unique symbol = Symbol.for("@heddle/core/Call")
 
@@ -54,45 +66,7 @@ export type ErrorOf<C> = C extends Call<infer _P, infer _A, infer E, infer _R> ?
 /** What a call needs. */
 export type ContextOf<C> = C extends Call<infer _P, infer _A, infer _E, infer R> ? R : never
 
-/** Says that the parts emitted since the call began, or since the last reset, belong to an attempt that was given up. */
-export interface Reset {
-  readonly _tag: "Reset"
-}
-
-/** The one `Reset` value. */
-export const Reset: Reset = { _tag: "Reset" }
-
-/** Whether a part is a `Reset`. */
-export const isReset = (part: unknown): part is Reset => part === Reset
-
-/** How the parts of one kind of call make up its value. `fold(whole(a))` must give `a` again. */
-export interface Fold<in out Part, in out A> {
-  readonly make: () => Accumulator<Part, A>
-  readonly whole: (value: A) => ReadonlyArray<Part>
-}
-
-/** Collects the parts of one attempt. `reset` forgets them. */
-export interface Accumulator<in out Part, in out A> {
-  readonly add: (part: Part) => void
-  readonly reset: () => void
-  readonly value: () => A
-}
-
-/**
- * What the receiver of the parts wants: only the `"value"` (a call may then
- * answer in one piece), all `"parts"` in whatever pieces, or each part `"live"`,
- * as soon as it is made.
- */
-export type Demand = "value" | "parts" | "live"
-
-/** Where a call sends its parts. An emit that returns an Effect wants it run before the next part. */
-export interface Sink<in out Part, in out A> {
-  readonly fold: Fold<Part, A>
-  readonly demand: Demand
-  readonly emit: (part: Part | Reset) => void | Effect.Effect<void>
-  /** Takes a whole value in place of its parts. */
-  readonly whole: (value: A) => void | Effect.Effect<void>
-}
+export { type Accumulator, type Demand, type Fold, isReset, Reset, type Sink, type Wait } from "./internal/sink.ts"
 
 /**
  * Inside this module a sink is untyped: it accepts more than the call at hand
@@ -125,69 +99,18 @@ const flow = <E, R>(self: Call<unknown, unknown, E, R>, sink: Down): Effect.Effe
   (self as CallImpl<unknown, unknown, E, R>).into(sink)
 
 /**
- * Sends the parts of a call into a sink. For those who write a new kind of
- * call; everybody else uses `run`, `stream` or a combinator.
+ * Sends the parts of a call into a sink, as an Effect that is to be run once.
+ * For those who write a new kind of call; everybody else uses `run`, `stream` or
+ * a combinator.
  */
 export const into: <Part, A, P extends Part, A1 extends A, E, R>(
   self: Call<P, A1, E, R>,
   sink: Sink<Part, A>
 ) => Effect.Effect<void, E, R> = flow
 
-const emitAll = <Part>(
-  emit: (part: Part) => void | Effect.Effect<void>,
-  parts: ReadonlyArray<Part>,
-  from = 0
-): void | Effect.Effect<void> => {
-  for (let i = from; i < parts.length; i++) {
-    const wait = emit(parts[i]!)
-    if (wait !== undefined) {
-      return i + 1 === parts.length
-        ? wait
-        : Effect.flatMap(wait, () => emitAll(emit, parts, i + 1) ?? Effect.void)
-    }
-  }
-}
-
 /** Makes a sink from a fold and what to do with each part. */
-export const sink = <Part, A>(
-  fold: Fold<Part, A>,
-  demand: Demand,
-  emit: (part: Part | Reset) => void | Effect.Effect<void>
-): Sink<Part, A> => ({
-  fold,
-  demand,
-  emit,
-  whole: (value) => emitAll(emit, fold.whole(value))
-})
-
-/** A sink that only folds. */
-const folding = <Part, A>(fold: Fold<Part, A>): { readonly sink: Sink<Part, A>; readonly value: () => A } => {
-  let given: { readonly value: A } | undefined
-  let acc: Accumulator<Part, A> | undefined
-  return {
-    sink: {
-      fold,
-      demand: "value",
-      emit: (part) => {
-        if (isReset(part)) {
-          acc = given = undefined
-          return
-        }
-        if (acc === undefined) {
-          acc = fold.make()
-          if (given !== undefined) fold.whole(given.value).forEach(acc.add)
-          given = undefined
-        }
-        acc.add(part)
-      },
-      whole: (value) => {
-        if (acc === undefined && given === undefined) given = { value }
-        else fold.whole(value).forEach((part) => (acc ??= fold.make()).add(part))
-      }
-    },
-    value: () => (given !== undefined ? given.value : (acc ?? fold.make()).value())
-  }
-}
+export const sink = <Part, A>(fold: Fold<Part, A>, demand: Demand, emit: (part: Part | Reset) => Wait): Sink<Part, A> =>
+  new Each(fold, demand, emit)
 
 /** Runs a call for its value. */
 export const run = <Part, A, E, R, P extends Part, A1 extends A>(
@@ -195,8 +118,8 @@ export const run = <Part, A, E, R, P extends Part, A1 extends A>(
   fold: Fold<Part, A>
 ): Effect.Effect<A, E, R> =>
   Effect.suspend(() => {
-    const target = folding(fold)
-    return Effect.map(flow(self, target.sink), target.value)
+    const target = new Folding(fold)
+    return Effect.map(flow(self, target), () => target.value())
   })
 
 /** Runs a call for its value and all its parts, resets included. */
@@ -206,12 +129,13 @@ export const collect = <Part, A, E, R, P extends Part, A1 extends A>(
 ): Effect.Effect<{ readonly value: A; readonly parts: ReadonlyArray<Part | Reset> }, E, R> =>
   Effect.suspend(() => {
     const parts: Array<Part | Reset> = []
-    const target = folding(fold)
-    const both = sink<Part, A>(fold, "live", (part) => {
-      parts.push(part)
-      return target.sink.emit(part)
-    })
-    return Effect.map(flow(self, both), () => ({ value: target.value(), parts }))
+    const target = new Folding(
+      fold,
+      sink<Part, A>(fold, "live", (part) => {
+        parts.push(part)
+      })
+    )
+    return Effect.map(flow(self, target), () => ({ value: target.value(), parts }))
   })
 
 /** Parts that may wait for their reader before the call is held back. */
@@ -273,13 +197,13 @@ export const fromEffect = <A, E, R>(effect: Effect.Effect<A, E, R>): Call<never,
 /** A call that emits the given parts. */
 export const fromIterable = <Part>(parts: Iterable<Part>): Call<Part, never> =>
   new CallImpl((sink) =>
-    Effect.suspend(() => emitAll(sink.emit, Array.isArray(parts) ? parts : Array.from(parts)) ?? Effect.void)
+    Effect.suspend(() => emitAll(sink, Array.isArray(parts) ? parts : Array.from(parts)) ?? Effect.void)
   )
 
 /** A call that emits the elements of a stream. */
 export const fromStream = <Part, E, R>(stream: Stream.Stream<Part, E, R>): Call<Part, never, E, R> =>
   new CallImpl((sink) =>
-    Stream.runForEachChunk(stream, (chunk) => emitAll(sink.emit, Chunk.toReadonlyArray(chunk)) ?? Effect.void)
+    Stream.runForEachChunk(stream, (chunk) => emitAll(sink, Chunk.toReadonlyArray(chunk)) ?? Effect.void)
   )
 
 /** A call that an Effect makes first. */
@@ -287,7 +211,9 @@ export const unwrap = <C extends Any, E, R>(
   effect: Effect.Effect<C, E, R>
 ): Call<PartOf<C>, ValueOf<C>, E | ErrorOf<C>, R | ContextOf<C>> =>
   // `flow` gives the error and the context of any call; those of a `C` are named by the types above.
-  new CallImpl((sink) => Effect.flatMap(effect, (self) => flow(self as Call<unknown, unknown, ErrorOf<C>, ContextOf<C>>, sink)))
+  new CallImpl((sink) =>
+    Effect.flatMap(effect, (self) => flow(self as Call<unknown, unknown, ErrorOf<C>, ContextOf<C>>, sink))
+  )
 
 // -----------------------------------------------------------------------------
 // parts
@@ -298,24 +224,20 @@ const atLeastParts = (demand: Demand): Demand => (demand === "value" ? "parts" :
 /** A call like `self` whose parts go through `emit` on their way to the sink. */
 const through = <Part, A, E, R, P2>(
   self: Call<Part, A, E, R>,
-  step: (sink: Down) => (part: Part) => void | Effect.Effect<void>
+  step: (sink: Down) => (part: Part) => Wait
 ): Call<P2, A, E, R> =>
   new CallImpl((outer) => {
     const each = step(outer)
-    return flow(
-      self,
-      sink<Part, A>(outer.fold, atLeastParts(outer.demand), (part) => (isReset(part) ? outer.emit(part) : each(part)))
-    )
+    const passing = (part: Part | Reset) => (isReset(part) ? outer.emit(part) : each(part))
+    return flow(self, new Each<Part, A>(outer.fold, atLeastParts(outer.demand), passing))
   })
 
 /** Changes each part, and so the value. */
 export const map: {
   <Part, P2>(f: (part: Part) => P2): <A, E, R>(self: Call<Part, A, E, R>) => Call<P2, A, E, R>
   <Part, A, E, R, P2>(self: Call<Part, A, E, R>, f: (part: Part) => P2): Call<P2, A, E, R>
-} = dual(
-  2,
-  <Part, A, E, R, P2>(self: Call<Part, A, E, R>, f: (part: Part) => P2): Call<P2, A, E, R> =>
-    through<Part, A, E, R, P2>(self, (sink) => (part) => sink.emit(f(part)))
+} = dual(2, <Part, A, E, R, P2>(self: Call<Part, A, E, R>, f: (part: Part) => P2): Call<P2, A, E, R> =>
+  through<Part, A, E, R, P2>(self, (sink) => (part) => sink.emit(f(part)))
 )
 
 /** Looks at each part before it is passed on. An Effect that `f` returns is run first. */
@@ -346,20 +268,15 @@ export const transform: {
 } = dual(
   2,
   <Part, A, E, R>(self: Call<Part, A, E, R>, make: () => Transducer<Part>): Call<Part, A, E, R> =>
-    new CallImpl((outer) =>
-      Effect.suspend(() => {
-        let transducer = make()
-        const inner = sink<Part, A>(outer.fold, atLeastParts(outer.demand), (part) => {
-          if (!isReset(part)) return emitAll(outer.emit, transducer.push(part))
-          transducer = make()
-          return outer.emit(part)
-        })
-        return Effect.flatMap(
-          flow(self, inner),
-          () => emitAll(outer.emit, transducer.flush()) ?? Effect.void
-        )
+    new CallImpl((outer) => {
+      let transducer = make()
+      const inner = new Each<Part, A>(outer.fold, atLeastParts(outer.demand), (part) => {
+        if (!isReset(part)) return emitAll(outer, transducer.push(part))
+        transducer = make()
+        return outer.emit(part)
       })
-    )
+      return Effect.flatMap(flow(self, inner), () => emitAll(outer, transducer.flush()) ?? Effect.void)
+    })
 )
 
 // -----------------------------------------------------------------------------
@@ -387,24 +304,23 @@ export const gate: {
     self: Call<Part, A, E, R>,
     judge: (value: A) => A | Effect.Effect<A, E2, R2>
   ): Call<Part, A, E | E2, R | R2> =>
-    new CallImpl((outer) =>
-      Effect.suspend(() => {
-        const held: Array<Part> = []
-        const target = folding(outer.fold)
-        const inner = sink<Part, A>(outer.fold, outer.demand, (part) => {
+    new CallImpl((outer) => {
+      const held: Array<Part> = []
+      const inner = new Folding(
+        outer.fold,
+        new Each<Part, A>(outer.fold, outer.demand, (part) => {
           if (isReset(part)) held.length = 0
           else held.push(part)
-          return target.sink.emit(part)
         })
-        return Effect.flatMap(flow(self, inner), () => {
-          const value = target.value()
-          return Effect.flatMap(
-            lift(judge(value)),
-            (judged) => (judged === value ? emitAll(outer.emit, held) : outer.whole(judged)) ?? Effect.void
-          )
-        })
+      )
+      return Effect.flatMap(flow(self, inner), () => {
+        const value = inner.value()
+        return Effect.flatMap(
+          lift(judge(value)),
+          (judged) => (judged === value ? emitAll(outer, held) : outer.whole(judged)) ?? Effect.void
+        )
       })
-    )
+    })
 )
 
 /** Looks at the value when the call has ended well. The parts are not held back. */
@@ -422,72 +338,46 @@ export const tapValue: {
     self: Call<Part, A, E, R>,
     f: (value: A) => void | Effect.Effect<unknown, E2, R2>
   ): Call<Part, A, E | E2, R | R2> =>
-    new CallImpl((outer) =>
-      Effect.suspend(() => {
-        const target = folding(outer.fold)
-        const inner: Sink<Part, A> = {
-          fold: outer.fold,
-          demand: outer.demand,
-          emit: (part) => {
-            target.sink.emit(part)
-            return outer.emit(part)
-          },
-          whole: (value) => {
-            target.sink.whole(value)
-            return outer.whole(value)
-          }
-        }
-        return Effect.flatMap(flow(self, inner), () => {
-          const seen = f(target.value())
-          return Effect.isEffect(seen) ? Effect.asVoid(seen) : Effect.void
-        })
+    new CallImpl((outer) => {
+      const inner = new Folding(outer.fold, outer)
+      return Effect.flatMap(flow(self, inner), () => {
+        const seen = f(inner.value())
+        return Effect.isEffect(seen) ? Effect.asVoid(seen) : Effect.void
       })
-    )
+    })
 )
 
 // -----------------------------------------------------------------------------
 // attempts
 // -----------------------------------------------------------------------------
 
-/** An effect that may be run again: from the second time on a reset is emitted if the attempt before had emitted parts. */
-const attempts = <Part, A, E, R>(
-  self: Call<Part, A, E, R>,
-  outer: Down
-): { readonly attempt: Effect.Effect<void, E, R>; readonly discard: Effect.Effect<void> } => {
-  let emitted = false
-  const inner: Sink<Part, A> = {
-    fold: outer.fold,
-    demand: outer.demand,
-    emit: (part) => {
-      emitted = !isReset(part)
-      return outer.emit(part)
-    },
-    whole: (value) => {
-      emitted = true
-      return outer.whole(value)
-    }
-  }
-  const discard = Effect.suspend(() => {
-    if (!emitted) return Effect.void
-    emitted = false
-    return outer.emit(Reset) ?? Effect.void
+/** Runs a call each time that it is run, taking back what an attempt before had emitted. */
+const again = <E, R>(
+  self: Call<unknown, unknown, E, R>,
+  inner: Attempting<unknown, unknown>
+): Effect.Effect<void, E, R> =>
+  Effect.suspend(() => {
+    const wait = inner.takeBack()
+    return wait === undefined ? flow(self, inner) : Effect.flatMap(wait, () => flow(self, inner))
   })
-  return { attempt: Effect.flatMap(discard, () => flow(self, inner)), discard }
-}
 
 /**
  * Calls again after a failure, as `times`, `while` and `schedule` say. Parts
  * that a failed attempt had emitted are taken back by a `Reset`.
  */
 export const retry: {
-  <E, R2 = never>(options: RetryOptions<E, R2>): <Part, A, R>(self: Call<Part, A, E, R>) => Call<Part, A, E, R | NoInfer<R2>>
-  <Part, A, E, R, R2 = never>(self: Call<Part, A, E, R>, options: RetryOptions<E, R2>): Call<Part, A, E, R | NoInfer<R2>>
+  <E, R2 = never>(
+    options: RetryOptions<E, R2>
+  ): <Part, A, R>(self: Call<Part, A, E, R>) => Call<Part, A, E, R | NoInfer<R2>>
+  <Part, A, E, R, R2 = never>(
+    self: Call<Part, A, E, R>,
+    options: RetryOptions<E, R2>
+  ): Call<Part, A, E, R | NoInfer<R2>>
 } = dual(
   2,
   <Part, A, E, R, R2>(self: Call<Part, A, E, R>, options: RetryOptions<E, R2>): Call<Part, A, E, R | R2> =>
-    new CallImpl((outer) =>
-      Effect.suspend(() => Effect.retry(attempts(self, outer).attempt, options) as Effect.Effect<void, E, R | R2>)
-    )
+    // `Effect.retry` reads its result's type off the options' own type, which is `RetryOptions` here.
+    new CallImpl((outer) => Effect.retry(again(self, new Attempting(outer)), options) as Effect.Effect<void, E, R | R2>)
 )
 
 /** When to call again: at most `times` more, only `while` the predicate holds, spaced by `schedule`. */
@@ -501,7 +391,9 @@ export interface RetryOptions<in E, out R = never> {
 export const orElse: {
   <E, C extends Any>(
     f: (error: E) => C
-  ): <Part, A, R>(self: Call<Part, A, E, R>) => Call<Part | PartOf<C>, A | ValueOf<C>, ErrorOf<NoInfer<C>>, R | ContextOf<NoInfer<C>>>
+  ): <Part, A, R>(
+    self: Call<Part, A, E, R>
+  ) => Call<Part | PartOf<C>, A | ValueOf<C>, ErrorOf<NoInfer<C>>, R | ContextOf<NoInfer<C>>>
   <Part, A, E, R, C extends Any>(
     self: Call<Part, A, E, R>,
     f: (error: E) => C
@@ -512,14 +404,12 @@ export const orElse: {
     self: Call<Part, A, E, R>,
     f: (error: E) => Call<P2, A2, E2, R2>
   ): Call<Part | P2, A | A2, E2, R | R2> =>
-    new CallImpl((outer) =>
-      Effect.suspend(() => {
-        const first = attempts(self, outer)
-        return Effect.catchAll(first.attempt, (error) =>
-          Effect.flatMap(first.discard, () => flow(f(error), outer))
-        )
-      })
-    )
+    new CallImpl((outer) => {
+      const first = new Attempting(outer)
+      return Effect.catchAll(flow(self, first), (error) =>
+        Effect.flatMap(first.takeBack() ?? Effect.void, () => flow(f(error), outer))
+      )
+    })
 )
 
 /**
@@ -547,8 +437,7 @@ export const around: {
   <Part, A, E, R, E2, R2>(
     self: Call<Part, A, E, R>,
     f: <X>(effect: Effect.Effect<X, E, R>) => Effect.Effect<X, E2, R2>
-  ): Call<Part, A, E2, R2> =>
-    new CallImpl((outer) => Effect.suspend(() => f(attempts(self, outer).attempt)))
+  ): Call<Part, A, E2, R2> => new CallImpl((outer) => f(again(self, new Attempting(outer))))
 )
 
 /** Sees how the call ended: well, failed, died or interrupted. */

@@ -123,7 +123,11 @@ export class ChatModel extends Context.Tag("@heddle/core/ChatModel")<
 export const layer = (call: (request: ModelRequest) => ModelCall): Layer.Layer<ChatModel> =>
   Layer.succeed(ChatModel, { call })
 
-const join = <A extends Message.Text | Message.Reasoning>(last: A, text: string, metadata: Message.Metadata | undefined): A => ({
+const join = <A extends Message.Text | Message.Reasoning>(
+  last: A,
+  text: string,
+  metadata: Message.Metadata | undefined
+): A => ({
   ...last,
   text: last.text + text,
   ...(metadata === undefined ? undefined : { metadata })

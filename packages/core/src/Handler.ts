@@ -26,7 +26,7 @@ import type { History } from "./History.ts"
 import * as Instructions from "./Instructions.ts"
 import { Finish } from "./internal/finish.ts"
 import { requireName } from "./internal/name.ts"
-import { answered, newAttempt } from "./internal/run.ts"
+import { Attempt } from "./internal/run.ts"
 import type * as Tool from "./Tool.ts"
 import * as Tools from "./Tools.ts"
 
@@ -126,7 +126,7 @@ export const TypeId: unique symbol = Symbol.for("@heddle/core/Handler")
  * fails with. `R`: what it needs. `Handles`: the errors from within that it
  * answers, so that they leave the type.
  */
-export interface Handler<out Provides = never, out E = never, out R = never, out Handles = never> {
+export interface Handler<out Provides = never, out E = never, out R = never, out Handles = never> extends Pipeable {
   readonly [TypeId]: {
     readonly _Provides: (_: never) => Provides
     readonly _E: (_: never) => E
@@ -187,11 +187,13 @@ export const isHandler = (u: unknown): u is Any =>
   ((typeof u === "object" && u !== null) || typeof u === "function") && DefinitionKey in u
 
 /** What a handler is made of, for those who inspect or rewrite handlers. */
-export const definition = (self: Any): Definition => (self as HandlerImpl<unknown, unknown, unknown, unknown>)[DefinitionKey]
+export const definition = (self: Any): Definition =>
+  (self as HandlerImpl<unknown, unknown, unknown, unknown>)[DefinitionKey]
 
 /** A handler from its definition. The types are the caller's word. */
-export const fromDefinition = <P = never, E = never, R = never, H = never>(definition: Definition): Handler<P, E, R, H> =>
-  new HandlerImpl(definition)
+export const fromDefinition = <P = never, E = never, R = never, H = never>(
+  definition: Definition
+): Handler<P, E, R, H> => new HandlerImpl(definition)
 
 const stateless = <P, E, R, H = never>(name: string, hooks: object, info: Info = {}): Handler<P, E, R, H> =>
   fromDefinition({ name, source: { _tag: "Stateless", hooks: hooks as AnyHooks }, info })
@@ -226,8 +228,7 @@ export const effect = <const H extends AnyHooks, E, R>(
   fromDefinition({ name, source: { _tag: "PerRun", hooks }, info: {} })
 
 /** The class of a handler that is a service: a tag of hooks, and a handler that needs itself. */
-export interface TagClass<Self, Name extends string, E>
-  extends Context.Tag<Self, Hooks<E>>, Handler<never, E, Self> {
+export interface TagClass<Self, Name extends string, E> extends Context.Tag<Self, Hooks<E>>, Handler<never, E, Self> {
   new (_: never): Context.TagClassShape<Name, Hooks<E>>
 }
 
@@ -329,7 +330,11 @@ export const provide = <I, S, E = never, R = never>(
   })
 
 type Hook<K extends HookName> = NonNullable<AnyHooks[K]>
-type One<K extends HookName, F> = Handler<never, HooksError<{ readonly [_ in K]: F }>, HooksContext<{ readonly [_ in K]: F }>>
+type One<K extends HookName, F> = Handler<
+  never,
+  HooksError<{ readonly [_ in K]: F }>,
+  HooksContext<{ readonly [_ in K]: F }>
+>
 
 const only =
   <K extends HookName>(hook: K) =>
@@ -374,7 +379,7 @@ export const onExit = <R = never>(
     wrapAgent: (run: RunConfig, next: (run: RunConfig) => AgentCall<AgentResult, Upstream>) =>
       Call.unwrap(
         Effect.sync(() => {
-          let history = newAttempt(run).history
+          let history = new Attempt(run).history
           let result: AgentResult | undefined
           return next(run).pipe(
             Call.tap((event) => {
@@ -383,7 +388,9 @@ export const onExit = <R = never>(
                 history = result.history
               } else if (event._tag === "Failed" || event._tag === "Cancelled") history = event.history
             }),
-            Call.onExit((cause) => f({ history, exit: cause === undefined ? Exit.succeed(result!) : Exit.failCause(cause) }))
+            Call.onExit((cause) =>
+              f({ history, exit: cause === undefined ? Exit.succeed(result!) : Exit.failCause(cause) })
+            )
           )
         })
       )
@@ -414,7 +421,7 @@ export const catchError = <X extends object, E = never, R = never>(
       wrapAgent: (run: RunConfig, next: (run: RunConfig) => AgentCall<AgentResult, Upstream>) =>
         Call.orElse(next(run), (failure): Call.Call<never, AgentResult, E | Upstream, R> =>
           failure instanceof error
-            ? Call.fromEffect(asEffect(lift(answer(failure), (text) => answered(newAttempt(run), text))))
+            ? Call.fromEffect(asEffect(lift(answer(failure), (text) => new Attempt(run).answered(text))))
             : Call.fail(failure)
         )
     },

@@ -11,7 +11,9 @@ import * as Message from "./Message.ts"
 export type History = ReadonlyArray<Message.Message>
 
 /** For storing a history and reading it back. */
-export const schema: Schema.Schema<History, ReadonlyArray<typeof Message.Message.Encoded>> = Schema.Array(Message.Message)
+export const schema: Schema.Schema<History, ReadonlyArray<typeof Message.Message.Encoded>> = Schema.Array(
+  Message.Message
+)
 
 /** No messages. */
 export const empty: History = []
@@ -54,9 +56,7 @@ export const mapToolCalls: {
 
 /** Gives every call that is still pending an outcome, `Cancelled` unless said otherwise. */
 export const settle = (self: History, outcome: Message.ToolOutcome = Message.cancelled): History =>
-  isPaired(self)
-    ? self
-    : mapToolCalls(self, (call) => (call.outcome._tag === "Pending" ? { ...call, outcome } : call))
+  isPaired(self) ? self : mapToolCalls(self, (call) => (call.outcome._tag === "Pending" ? { ...call, outcome } : call))
 
 /** Whether every tool call has an outcome. */
 export const isPaired = (self: History): boolean =>

@@ -110,7 +110,9 @@ export const replace: {
   const first = self.sections.findIndex((section) => section.source === source)
   if (first < 0) return append(self, text, source)
   return fromSections(
-    self.sections.flatMap((section, i) => (section.source !== source ? [section] : i === first ? [{ source, text }] : []))
+    self.sections.flatMap((section, i) =>
+      section.source !== source ? [section] : i === first ? [{ source, text }] : []
+    )
   )
 })
 
@@ -134,12 +136,14 @@ export const attribute: {
   (self: Instructions, source: string): Instructions
 } = dual(2, (self: Instructions, source: string) =>
   self.sections.some((section) => section.source === "")
-    ? map(self, (section) => (section.source === "" ? { source, text: section.text } : section))
+    ? new InstructionsImpl(
+        self.sections.map((section) => (section.source === "" ? { source, text: section.text } : section))
+      )
     : self
 )
 
 /** Reads the instructions in force, from inside a hook or a tool of a run. Outside of a run they are empty. */
-export const current: Effect.Effect<Instructions> = Effect.map(CurrentRun, (run) => run.instructions ?? empty)
+export const current: Effect.Effect<Instructions> = Effect.map(CurrentRun, (cell) => cell?.instructions ?? empty)
 
 /** A change of instructions, as `scoped` takes it. */
 export type Change = (instructions: Instructions) => Instructions
@@ -170,13 +174,11 @@ export const scoped =
     if (ScopeTarget in self) return (self as unknown as ScopeTarget<Self>)[ScopeTarget](change)
     const outer = Effect.map(PendingScope, (pending): Change => (pending ? (i) => change(pending(i)) : change))
     // The operators below give back the type they take: `PendingScope` is a reference, so it never was in `R`.
-    return (
-      Effect.isEffect(self)
-        ? Effect.flatMap(outer, (pending) => Effect.provideService(self, PendingScope, pending))
-        : Stream.unwrap(
-            Effect.map(outer, (pending) =>
-              Stream.provideService(self as Stream.Stream<unknown, unknown, unknown>, PendingScope, pending)
-            )
+    return (Effect.isEffect(self)
+      ? Effect.flatMap(outer, (pending) => Effect.provideService(self, PendingScope, pending))
+      : Stream.unwrap(
+          Effect.map(outer, (pending) =>
+            Stream.provideService(self as Stream.Stream<unknown, unknown, unknown>, PendingScope, pending)
           )
-    ) as unknown as Self
+        )) as unknown as Self
   }

@@ -95,12 +95,13 @@ export const assistant = (content: string | AssistantMessage["content"]): Assist
 })
 
 /** A tool call. Without an outcome it is pending. */
-export const toolCall = (
-  id: string,
-  name: string,
-  args: unknown,
-  outcome: ToolOutcome = pending
-): ToolCall => ({ _tag: "ToolCall", id, name, arguments: args, outcome })
+export const toolCall = (id: string, name: string, args: unknown, outcome: ToolOutcome = pending): ToolCall => ({
+  _tag: "ToolCall",
+  id,
+  name,
+  arguments: args,
+  outcome
+})
 
 /** Not answered yet. */
 export const pending: ToolOutcome = { _tag: "Pending" }

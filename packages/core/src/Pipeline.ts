@@ -72,9 +72,7 @@ const flat = (part: Handler.Any): ReadonlyArray<Handler.Any> => {
 export const andThen: {
   <P2, E2, R2, H2>(
     that: Handler.Handler<P2, E2, R2, H2>
-  ): <P, E, R, H>(
-    self: Handler.Handler<P, E, R, H>
-  ) => Pipeline<P | P2, E | Exclude<E2, H>, R | Exclude<R2, P>, H | H2>
+  ): <P, E, R, H>(self: Handler.Handler<P, E, R, H>) => Pipeline<P | P2, E | Exclude<E2, H>, R | Exclude<R2, P>, H | H2>
   <P, E, R, H, P2, E2, R2, H2>(
     self: Handler.Handler<P, E, R, H>,
     that: Handler.Handler<P2, E2, R2, H2>
@@ -103,7 +101,10 @@ export const explain = (self: Handler.Any): string => {
   return handlers
     .flatMap((handler, i) => {
       const [first, ...details] = describe(handler)
-      return [`${String(i + 1).padStart(width)}. ${first}`, ...details.map((detail) => `${" ".repeat(width + 2)}${detail}`)]
+      return [
+        `${String(i + 1).padStart(width)}. ${first}`,
+        ...details.map((detail) => `${" ".repeat(width + 2)}${detail}`)
+      ]
     })
     .join("\n")
 }
@@ -121,7 +122,10 @@ const describe = ({ info, name, source }: Handler.Definition): ReadonlyArray<str
   return [
     `${name} (${lifetimes[source._tag]})`,
     ...(source._tag === "Stateless"
-      ? list("hooks", Handler.hookNames.filter((hook) => source.hooks[hook] !== undefined))
+      ? list(
+          "hooks",
+          Handler.hookNames.filter((hook) => source.hooks[hook] !== undefined)
+        )
       : source._tag === "Provide"
         ? list("provides", [source.tag.key])
         : ["hooks: known when it is built"]),

@@ -166,7 +166,9 @@ class ToolImpl implements Any {
   readonly execute: (request: ToolRequest) => Call.Call<ToolPart, Message.ToolOutcome, unknown, unknown>
   #jsonSchema: object | undefined
 
-  constructor(fields: Pick<ToolImpl, "name" | "description" | "annotations" | "returnDirectly" | "parameters" | "execute">) {
+  constructor(
+    fields: Pick<ToolImpl, "name" | "description" | "annotations" | "returnDirectly" | "parameters" | "execute">
+  ) {
     this.name = fields.name
     this.description = fields.description
     this.annotations = fields.annotations
@@ -246,7 +248,7 @@ const define = <P, PI, F, FI, Mode extends FailureMode>(
           const reason = `The arguments do not fit the parameters of "${name}".\n${problem}`
           return sink.whole(Message.failed(reason)) ?? Effect.void
         }
-        const guarded = blameless(sink)
+        const guarded = new Blameless(sink)
         const context: ToolContext = {
           callId: request.id,
           progress: (value) => Effect.suspend(() => guarded.emit({ _tag: "Progress", value }) ?? Effect.void)
@@ -254,7 +256,7 @@ const define = <P, PI, F, FI, Mode extends FailureMode>(
         return Effect.catchAllCause(
           Effect.suspend(() => body(params.right, context, guarded)),
           (cause) =>
-            guarded.broken() === undefined
+            !guarded.broken
               ? Effect.flatMap(outcomeOf(request.id, cause), (outcome) => sink.whole(outcome) ?? Effect.void)
               : Effect.failCause(cause)
         )
@@ -263,25 +265,32 @@ const define = <P, PI, F, FI, Mode extends FailureMode>(
 }
 
 /** A sink that remembers when a reader of the parts threw, so that the tool is not blamed for it. */
-const blameless = (sink: ToolSink): ToolSink & { readonly broken: () => { readonly defect: unknown } | undefined } => {
-  let broken: { readonly defect: unknown } | undefined
-  const watch =
-    <A>(send: (a: A) => void | Effect.Effect<void>) =>
-    (a: A): void | Effect.Effect<void> => {
-      try {
-        const wait = send(a)
-        return wait && Effect.tapDefect(wait, (cause) => Effect.sync(() => (broken = { defect: Cause.squash(cause) })))
-      } catch (defect) {
-        broken = { defect }
-        throw defect
-      }
+class Blameless implements ToolSink {
+  readonly fold = fold
+  readonly demand: Call.Demand
+  private readonly outer: ToolSink
+  broken = false
+  constructor(outer: ToolSink) {
+    this.outer = outer
+    this.demand = outer.demand
+  }
+  emit(part: ToolPart | Call.Reset): Call.Wait {
+    return this.watch(() => this.outer.emit(part))
+  }
+  whole(outcome: Message.ToolOutcome): Call.Wait {
+    return this.watch(() => this.outer.whole(outcome))
+  }
+  private watch(send: () => Call.Wait): Call.Wait {
+    const note = () => {
+      this.broken = true
     }
-  return {
-    fold: sink.fold,
-    demand: sink.demand,
-    emit: watch(sink.emit),
-    whole: watch(sink.whole),
-    broken: () => broken
+    try {
+      const wait = send()
+      return wait && Effect.tapDefect(wait, () => Effect.sync(note))
+    } catch (defect) {
+      note()
+      throw defect
+    }
   }
 }
 
@@ -332,20 +341,13 @@ export const stream = <
 ): Tool<Raised<F, Mode>, R> =>
   define(options, (params, context, sink) =>
     Call.into(
-      Call.fromStream(
-        Stream.map(options.execute(params, context), (text): ToolPart => ({ _tag: "Text", text }))
-      ),
+      Call.fromStream(Stream.map(options.execute(params, context), (text): ToolPart => ({ _tag: "Text", text }))),
       sink
     )
   ) as unknown as Tool<Raised<F, Mode>, R>
 
 /** A tool that is a call itself, for example the run of an agent. What it fails with fails the run. */
-export const fromCall = <
-  P = {},
-  PI = unknown,
-  E = never,
-  R = never
->(
+export const fromCall = <P = {}, PI = unknown, E = never, R = never>(
   options: Omit<Options<P, PI, never, never, "fail">, "failure"> & {
     readonly execute: (params: NoInfer<P>, context: ToolContext) => ToolRun<E, R>
   }

@@ -25,9 +25,7 @@ const counting = () => {
   let calls = 0
   return Handler.wrapModelCall(
     (request, next) =>
-      Call.map(next(request), (part) =>
-        part._tag === "Text" ? { ...part, text: `${part.text} (${++calls})` } : part
-      ),
+      Call.map(next(request), (part) => (part._tag === "Text" ? { ...part, text: `${part.text} (${++calls})` } : part)),
     "counting"
   )
 }
@@ -68,14 +66,15 @@ const stubborn = Handler.wrapModelCall(
 )
 
 const reopening = Handler.beforeModel(
-  (history) =>
-    History.mapToolCalls(history, (call) => ({ ...call, outcome: Message.pending })),
+  (history) => History.mapToolCalls(history, (call) => ({ ...call, outcome: Message.pending })),
   "reopening"
 )
 
 const perChunk = Handler.wrapModelCall(
   (request, next) =>
-    Call.map(next(request), (part) => (part._tag === "Text" ? { ...part, text: part.text.replaceAll("e", "eh!").replaceAll("wo", "W") } : part)),
+    Call.map(next(request), (part) =>
+      part._tag === "Text" ? { ...part, text: part.text.replaceAll("e", "eh!").replaceAll("wo", "W") } : part
+    ),
   "perChunk"
 )
 

@@ -12,7 +12,14 @@ import * as Schema from "effect/Schema"
 export const text: FastCheck.Arbitrary<string> = FastCheck.oneof(
   FastCheck.string({ maxLength: 20 }),
   FastCheck.fullUnicodeString({ maxLength: 20 }),
-  FastCheck.constantFrom("{name} {{x}} ${y}", "\\frac{a}{b} $x^2$", '{"a":[1,2]}', "שלום \u200f\u200b world", "👩‍👩‍👧", "__proto__")
+  FastCheck.constantFrom(
+    "{name} {{x}} ${y}",
+    "\\frac{a}{b} $x^2$",
+    '{"a":[1,2]}',
+    "שלום \u200f\u200b world",
+    "👩‍👩‍👧",
+    "__proto__"
+  )
 )
 
 /** Instructions of up to four sections. */
@@ -47,7 +54,8 @@ export const assistantMessage: FastCheck.Arbitrary<Message.AssistantMessage> = F
     text.map((text): Message.AssistantMessage["content"][number] => ({ _tag: "Text", text })),
     text.map((text): Message.AssistantMessage["content"][number] => ({ _tag: "Reasoning", text })),
     FastCheck.tuple(FastCheck.uuid(), toolName, json, outcome).map(
-      ([id, name, args, outcome]): Message.AssistantMessage["content"][number] => Message.toolCall(id, name, args, outcome)
+      ([id, name, args, outcome]): Message.AssistantMessage["content"][number] =>
+        Message.toolCall(id, name, args, outcome)
     )
   ),
   { minLength: 1, maxLength: 4 }
@@ -62,7 +70,13 @@ export const history: FastCheck.Arbitrary<History.History> = FastCheck.array(
 /** A tool that answers with its arguments as text, at once or bit by bit. */
 export const tool: FastCheck.Arbitrary<Tool.Tool> = FastCheck.tuple(toolName, text, FastCheck.boolean()).map(
   ([name, description, returnDirectly]) =>
-    Tool.make({ name, description, returnDirectly, parameters: Schema.Unknown, execute: (value) => JSON.stringify(value) })
+    Tool.make({
+      name,
+      description,
+      returnDirectly,
+      parameters: Schema.Unknown,
+      execute: (value) => JSON.stringify(value)
+    })
 )
 
 /** Tools of different names. */
@@ -95,7 +109,10 @@ const behaviours = (word: string): ReadonlyArray<Handler.Handler<never, HandlerF
     wrapToolCall: (request, next) => next(request)
   }),
   Handler.instructions(word, `instructions-${word}`),
-  Handler.mapInstructions((instructions) => Effect.sync(() => Instructions.prepend(instructions, word)), `prepend-${word}`),
+  Handler.mapInstructions(
+    (instructions) => Effect.sync(() => Instructions.prepend(instructions, word)),
+    `prepend-${word}`
+  ),
   Handler.tools(
     Tool.make({ name: `tool-${word.length}`, description: word, parameters: Schema.Unknown, execute: () => word })
   ),
@@ -124,7 +141,11 @@ const behaviours = (word: string): ReadonlyArray<Handler.Handler<never, HandlerF
   ),
   Handler.wrapToolCall((request, next) => Call.retry(next(request), { times: 1 }), `retry-tool-${word}`),
   Handler.beforeAgent(
-    (run) => Effect.as(Effect.acquireRelease(Effect.yieldNow(), () => Effect.yieldNow()), run),
+    (run) =>
+      Effect.as(
+        Effect.acquireRelease(Effect.yieldNow(), () => Effect.yieldNow()),
+        run
+      ),
     `acquire-${word}`
   ),
   Handler.afterAgent(() => Effect.yieldNow(), `after-${word}`),
@@ -135,14 +156,8 @@ const behaviours = (word: string): ReadonlyArray<Handler.Handler<never, HandlerF
       wrapModelCall: (request, next) => Call.tapValue(next(request), () => Ref.update(calls, (n) => n + 1))
     }))
   ),
-  Handler.beforeModel(
-    (history) => (history.length > 4 ? Effect.fail(handlerFailure) : history),
-    `fail-${word}`
-  ),
-  Handler.afterModel(
-    (history) => (history.length > 5 ? Handler.finish(`finished ${word}`) : history),
-    `finish-${word}`
-  )
+  Handler.beforeModel((history) => (history.length > 4 ? Effect.fail(handlerFailure) : history), `fail-${word}`),
+  Handler.afterModel((history) => (history.length > 5 ? Handler.finish(`finished ${word}`) : history), `finish-${word}`)
 ]
 
 /** A handler that keeps the laws. */
@@ -157,4 +172,6 @@ export const handler: FastCheck.Arbitrary<Handler.Handler<never, HandlerFailure>
 /** A pipeline of up to five handlers that keep the laws. */
 export const pipeline: FastCheck.Arbitrary<Pipeline.Pipeline<never, HandlerFailure>> = FastCheck.array(handler, {
   maxLength: 5
-}).map((handlers) => handlers.reduce<Pipeline.Pipeline<never, HandlerFailure>>((all, next) => Pipeline.andThen(all, next), Pipeline.empty))
+}).map((handlers) =>
+  handlers.reduce<Pipeline.Pipeline<never, HandlerFailure>>((all, next) => Pipeline.andThen(all, next), Pipeline.empty)
+)

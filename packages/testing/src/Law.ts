@@ -19,7 +19,18 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FastCheck from "effect/FastCheck"
 import * as Layer from "effect/Layer"
-import { arbitrary, type Circumstances, identity, interruption, type Log, type Outcome, type Point, probe, run, type World } from "./internal/world.ts"
+import {
+  arbitrary,
+  type Circumstances,
+  identity,
+  interruption,
+  type Log,
+  type Outcome,
+  type Point,
+  probe,
+  run,
+  type World
+} from "./internal/world.ts"
 
 /** A law. `number` is its number in the documentation. */
 export interface Law {
@@ -84,12 +95,16 @@ const choose = <A>(world: World, among: ReadonlyArray<A>, salt = 1): A =>
 // -----------------------------------------------------------------------------
 
 /** 1. A handler that only forwards changes nothing: value, error identity, parts, state. */
-export const identityLaw: Law = law(1, "identity: a handler that only forwards changes nothing", async (trial, world) => {
-  const mode = choose(world, ["run", "stream"] as const)
-  const alone = await trial.run(world, { mode })
-  same("before it", alone, await trial.run(world, { mode }, trial.around([identity("id")], [])))
-  same("after it", alone, await trial.run(world, { mode }, trial.around([], [identity("id")])))
-})
+export const identityLaw: Law = law(
+  1,
+  "identity: a handler that only forwards changes nothing",
+  async (trial, world) => {
+    const mode = choose(world, ["run", "stream"] as const)
+    const alone = await trial.run(world, { mode })
+    same("before it", alone, await trial.run(world, { mode }, trial.around([identity("id")], [])))
+    same("after it", alone, await trial.run(world, { mode }, trial.around([], [identity("id")])))
+  }
+)
 
 /** 2. Grouping handlers in sub-pipelines changes nothing, and `empty` is the unit. */
 export const associativity: Law = law(2, "associativity: grouping changes nothing", async (trial, world) => {
@@ -105,10 +120,15 @@ export const associativity: Law = law(2, "associativity: grouping changes nothin
   const flat = await trial.run(world, {}, compose(a, handler, b))
   same("to the left", flat, await trial.run(world, {}, compose(compose(a, handler), b)))
   same("to the right", flat, await trial.run(world, {}, compose(a, compose(handler, b))))
-  same("with empty", flat, await trial.run(world, {}, compose(Pipeline.empty, a, compose(Pipeline.empty, handler), b, Pipeline.empty)))
+  same(
+    "with empty",
+    flat,
+    await trial.run(world, {}, compose(Pipeline.empty, a, compose(Pipeline.empty, handler), b, Pipeline.empty))
+  )
 })
 
-const probes = (trial: Trial) => (_: Handler.Any, point: Point) => trial.around([probe("a", point)], [probe("b", point)])
+const probes = (trial: Trial) => (_: Handler.Any, point: Point) =>
+  trial.around([probe("a", point)], [probe("b", point)])
 
 /** 3. Before- and after-hooks run in pipeline order; wraps nest, the first outermost. */
 export const order: Law = law(3, "order: hooks run in pipeline order, wraps nest", async (trial, world) => {
@@ -116,7 +136,8 @@ export const order: Law = law(3, "order: hooks run in pipeline order, wraps nest
   for (const hook of ["beforeModel", "afterModel"]) {
     const seen = log.filter((entry) => entry.endsWith(`.${hook}`))
     seen.forEach((entry, i) => {
-      if (entry === `b.${hook}` && seen[i - 1] !== `a.${hook}`) violated(`b.${hook} ran without a.${hook} before it: ${seen.join(" ")}`)
+      if (entry === `b.${hook}` && seen[i - 1] !== `a.${hook}`)
+        violated(`b.${hook} ran without a.${hook} before it: ${seen.join(" ")}`)
     })
   }
   for (const hook of ["wrapAgent", "wrapModelCall", "wrapToolCall"]) {
@@ -147,7 +168,8 @@ const balanced = (log: Log) => {
     } else if (entry.endsWith(".acquire")) stack.push(entry.slice(0, -".acquire".length))
     else if (entry.endsWith(".release")) {
       const last = stack.pop()
-      if (last !== entry.slice(0, -".release".length)) violated(`released ${entry} where ${last} was due: ${log.join(" ")}`)
+      if (last !== entry.slice(0, -".release".length))
+        violated(`released ${entry} where ${last} was due: ${log.join(" ")}`)
     }
   }
   for (const [name, n] of open) if (n !== 0) violated(`${name} was entered and not left: ${log.join(" ")}`)
@@ -162,7 +184,8 @@ export const finalizer: Law = law(4, "finalizer: what was entered is left once, 
   const interruptAt = world.pick % Math.max(1, undisturbed.log.length)
   const { exit, log } = await trial.run(world, { around, interruptAt })
   balanced(log)
-  if (Exit.isFailure(exit) && log.filter((entry) => entry === "a.wrapAgent<").length !== 1) violated("the outermost handler was not left")
+  if (Exit.isFailure(exit) && log.filter((entry) => entry === "a.wrapAgent<").length !== 1)
+    violated("the outermost handler was not left")
 })
 
 const finishers: ReadonlyArray<(point: Point) => Handler.Any> = [
@@ -170,7 +193,8 @@ const finishers: ReadonlyArray<(point: Point) => Handler.Any> = [
   (point) => Handler.beforeModel(() => Effect.zipRight(point("finish>"), Handler.finish("finished"))),
   (point) => Handler.afterModel(() => Effect.zipRight(point("finish>"), Handler.finish("finished"))),
   (point) => Handler.wrapAgent(() => Call.fromEffect(Effect.zipRight(point("finish>"), Handler.finish("finished")))),
-  (point) => Handler.wrapModelCall(() => Call.fromEffect(Effect.zipRight(point("finish>"), Handler.finish("finished")))),
+  (point) =>
+    Handler.wrapModelCall(() => Call.fromEffect(Effect.zipRight(point("finish>"), Handler.finish("finished")))),
   (point) => Handler.wrapToolCall(() => Call.fromEffect(Effect.zipRight(point("finish>"), Handler.finish("finished"))))
 ]
 
@@ -218,9 +242,12 @@ const twice = (how: "one by one" | "at once", first: "first" | "second") =>
     (request, next) =>
       Call.fromEffect(
         Effect.map(
-          Effect.all([ChatModel.run(next(marked(request, "<first>"))), ChatModel.run(next(marked(request, "<second>")))], {
-            concurrency: how === "at once" ? 2 : 1
-          }),
+          Effect.all(
+            [ChatModel.run(next(marked(request, "<first>"))), ChatModel.run(next(marked(request, "<second>")))],
+            {
+              concurrency: how === "at once" ? 2 : 1
+            }
+          ),
           ([one, two]) => (first === "first" ? one : two)
         )
       ),
@@ -228,18 +255,23 @@ const twice = (how: "one by one" | "at once", first: "first" | "second") =>
   )
 
 /** 6. Two calls of `next`, also at once, do not see each other's request. */
-export const isolationOfAttempts: Law = law(6, "isolation of attempts: two calls of next do not see each other", async (trial, world) => {
-  const how = choose(world, ["one by one", "at once"] as const)
-  const one = await trial.run(calm(world), {}, trial.around([single], []))
-  const two = await trial.run(calm(world), {}, trial.around([twice(how, "first")], []))
-  const alone = requestsOf(one, "<first>")
-  const beside = requestsOf(two, "<first>")
-  if (alone.join("\n") !== beside.join("\n")) violated(`alone:\n${alone.join("\n")}\n-- beside another (${how}) --\n${beside.join("\n")}`)
-  for (const request of two.requests) {
-    const marks = request.instructions.sections.filter((section) => section.source === "mark").length
-    if (marks !== 1) violated(`a request carries ${marks} marks: ${Instructions.render(request.instructions)}`)
+export const isolationOfAttempts: Law = law(
+  6,
+  "isolation of attempts: two calls of next do not see each other",
+  async (trial, world) => {
+    const how = choose(world, ["one by one", "at once"] as const)
+    const one = await trial.run(calm(world), {}, trial.around([single], []))
+    const two = await trial.run(calm(world), {}, trial.around([twice(how, "first")], []))
+    const alone = requestsOf(one, "<first>")
+    const beside = requestsOf(two, "<first>")
+    if (alone.join("\n") !== beside.join("\n"))
+      violated(`alone:\n${alone.join("\n")}\n-- beside another (${how}) --\n${beside.join("\n")}`)
+    for (const request of two.requests) {
+      const marks = request.instructions.sections.filter((section) => section.source === "mark").length
+      if (marks !== 1) violated(`a request carries ${marks} marks: ${Instructions.render(request.instructions)}`)
+    }
   }
-})
+)
 
 /** 7. An attempt whose result is dropped leaves no state. */
 export const discard: Law = law(7, "discard: a dropped attempt leaves no state", async (trial, world) => {
@@ -254,7 +286,8 @@ export const discard: Law = law(7, "discard: a dropped attempt leaves no state",
   const once = await trial.run(calm(world))
   const dropped = await trial.run(calm(world), {}, trial.around([drop, dropTool], []))
   const result = (outcome: Outcome) => JSON.stringify(JSON.parse(outcome.summary).exit)
-  if (result(once) !== result(dropped)) violated(`once:\n${result(once)}\n-- after a dropped attempt --\n${result(dropped)}`)
+  if (result(once) !== result(dropped))
+    violated(`once:\n${result(once)}\n-- after a dropped attempt --\n${result(dropped)}`)
 })
 
 const deepFreeze = <A>(value: A): A => {
@@ -279,13 +312,17 @@ export const noAliasing: Law = law(8, "no aliasing: freezing every input changes
 })
 
 /** 9. Runs at the same time give what they give one by one. */
-export const isolationOfRuns: Law = law(9, "isolation of runs: runs at once give what single runs give", async (trial, world) => {
-  const worlds = [world, { ...world, input: "another" }, { ...world, turns: world.turns.toReversed() }]
-  const one: Array<Outcome> = []
-  for (const world of worlds) one.push(await trial.run(world))
-  const all = await Promise.all(worlds.map((world) => trial.run(world)))
-  worlds.forEach((_, i) => same(`run ${i + 1}`, one[i]!, all[i]!))
-})
+export const isolationOfRuns: Law = law(
+  9,
+  "isolation of runs: runs at once give what single runs give",
+  async (trial, world) => {
+    const worlds = [world, { ...world, input: "another" }, { ...world, turns: world.turns.toReversed() }]
+    const one: Array<Outcome> = []
+    for (const world of worlds) one.push(await trial.run(world))
+    const all = await Promise.all(worlds.map((world) => trial.run(world)))
+    worlds.forEach((_, i) => same(`run ${i + 1}`, one[i]!, all[i]!))
+  }
+)
 
 // -----------------------------------------------------------------------------
 // histories, streams, interruption, scope
@@ -297,15 +334,20 @@ export const pairing: Law = law(10, "pairing: every tool call has an outcome", a
   for (const request of requests) {
     if (!History.isPaired(request.history)) violated(`the model saw a pending call: ${JSON.stringify(request.history)}`)
   }
-  if (Exit.isSuccess(exit) && !History.isPaired(exit.value.history)) violated(`the result has a pending call: ${JSON.stringify(exit.value.history)}`)
+  if (Exit.isSuccess(exit) && !History.isPaired(exit.value.history))
+    violated(`the result has a pending call: ${JSON.stringify(exit.value.history)}`)
 })
 
 /** 11. The fold of the stream equals the run, however the model's text is cut. */
-export const streamParity: Law = law(11, "stream parity: the fold of the stream equals the run", async (trial, world) => {
-  const run = await trial.run(world, { mode: "run", cut: "whole" })
-  same("run and stream", run, await trial.run(world, { mode: "stream" }))
-  same("whole and cut", run, await trial.run(world, { mode: "run" }))
-})
+export const streamParity: Law = law(
+  11,
+  "stream parity: the fold of the stream equals the run",
+  async (trial, world) => {
+    const run = await trial.run(world, { mode: "run", cut: "whole" })
+    same("run and stream", run, await trial.run(world, { mode: "stream" }))
+    same("whole and cut", run, await trial.run(world, { mode: "run" }))
+  }
+)
 
 /** 12. A call that is made again emits a reset before its new text. */
 export const attempts: Law = law(12, "attempts: a repeated call emits a reset first", async (trial, world) => {
@@ -328,7 +370,10 @@ export const attempts: Law = law(12, "attempts: a repeated call emits a reset fi
       }).pipe(
         Call.tapValue((value) => {
           reply = Message.text(Message.assistant(value.content))
-          if (reply !== parts) violated(`the parts since the last reset make ${JSON.stringify(parts)}, the reply is ${JSON.stringify(reply)}`)
+          if (reply !== parts)
+            violated(
+              `the parts since the last reset make ${JSON.stringify(parts)}, the reply is ${JSON.stringify(reply)}`
+            )
         })
       ),
     "seen"
@@ -345,20 +390,26 @@ export const attempts: Law = law(12, "attempts: a repeated call emits a reset fi
 })
 
 /** 13. No model or tool call starts after the run was interrupted. */
-export const quietAfterCancel: Law = law(13, "quiet after cancel: nothing starts after an interruption", async (trial, world) => {
-  const around = probes(trial)
-  const undisturbed = await trial.run(world, { around })
-  const interruptAt = world.pick % Math.max(1, undisturbed.log.length)
-  const { log } = await trial.run(world, { around, interruptAt })
-  const late = log.slice(log.indexOf(interruption)).filter((entry) => entry === "model>" || entry.startsWith("tool>"))
-  if (log.includes(interruption) && late.length > 0) violated(`started after the interruption: ${log.join(" ")}`)
-})
+export const quietAfterCancel: Law = law(
+  13,
+  "quiet after cancel: nothing starts after an interruption",
+  async (trial, world) => {
+    const around = probes(trial)
+    const undisturbed = await trial.run(world, { around })
+    const interruptAt = world.pick % Math.max(1, undisturbed.log.length)
+    const { log } = await trial.run(world, { around, interruptAt })
+    const late = log.slice(log.indexOf(interruption)).filter((entry) => entry === "model>" || entry.startsWith("tool>"))
+    if (log.includes(interruption) && late.length > 0) violated(`started after the interruption: ${log.join(" ")}`)
+  }
+)
 
 /** 16. Scoped instructions are seen by their run and by no other. */
 export const scope: Law = law(16, "scope: scoped instructions are seen by their run alone", async (trial, world) => {
   const names = ["<<ada>>", "<<grace>>", undefined]
   const all = await Promise.all(
-    names.map((scoped) => trial.run(world, scoped === undefined ? {} : { scoped, mode: choose(world, ["run", "stream"] as const) }))
+    names.map((scoped) =>
+      trial.run(world, scoped === undefined ? {} : { scoped, mode: choose(world, ["run", "stream"] as const) })
+    )
   )
   all.forEach(({ requests }, i) => {
     for (const request of requests) {
@@ -419,7 +470,8 @@ export const checkWith = <P, E, R, H, LE>(
   handler: Handler.Handler<P, E, R, H>,
   layer: Layer.Layer<R, LE>,
   options?: Options
-): Promise<void> => checkSubject(law, subject(handler, layer as unknown as Layer.Layer<unknown, unknown>, options?.compose), options)
+): Promise<void> =>
+  checkSubject(law, subject(handler, layer as unknown as Layer.Layer<unknown, unknown>, options?.compose), options)
 
 /** Checks a law for a subject. */
 export const checkSubject = (law: Law, subject: Subject, options?: Options): Promise<void> =>
@@ -430,11 +482,7 @@ export const checkSubject = (law: Law, subject: Subject, options?: Options): Pro
   )
 
 /** Checks a law for generated handlers, one in each world. */
-export const checkAll = (
-  law: Law,
-  handlers: FastCheck.Arbitrary<Handler.Any>,
-  options?: Options
-): Promise<void> =>
+export const checkAll = (law: Law, handlers: FastCheck.Arbitrary<Handler.Any>, options?: Options): Promise<void> =>
   assert(
     law,
     FastCheck.asyncProperty(handlers, arbitrary, (handler, world) =>

@@ -54,10 +54,7 @@ export type Reply =
 
 /** How text is cut into parts: not at all, at given places (counted in characters), into pieces of a size, or at random places of a seed. */
 export type Cut =
-  | "whole"
-  | { readonly at: ReadonlyArray<number> }
-  | { readonly every: number }
-  | { readonly seed: number }
+  "whole" | { readonly at: ReadonlyArray<number> } | { readonly every: number } | { readonly seed: number }
 
 /** What the model answers: the replies in turn, or what a function says. */
 export type Script = ReadonlyArray<Reply> | ((request: ChatModel.ModelRequest, turn: number) => Reply)
@@ -93,7 +90,10 @@ const replyAt = (script: Script, request: ChatModel.ModelRequest, turn: number):
   if (typeof script === "function") return script(request, turn)
   return (
     script[turn] ??
-    new Errors.ModelError({ reason: "BadRequest", message: `The script has ${script.length} replies and was asked for one more.` })
+    new Errors.ModelError({
+      reason: "BadRequest",
+      message: `The script has ${script.length} replies and was asked for one more.`
+    })
   )
 }
 
@@ -104,14 +104,12 @@ const say = (reply: Reply, turn: number, cut: Cut): ChatModel.ModelCall => {
   const parts: ReadonlyArray<ChatModel.ModelPart> = [
     ...pieces(reasoning ?? "", reply.cut ?? cut).map((text): ChatModel.ModelPart => ({ _tag: "Reasoning", text })),
     ...pieces(text, reply.cut ?? cut).map((text): ChatModel.ModelPart => ({ _tag: "Text", text })),
-    ...calls.map(
-      (call, i): ChatModel.ModelPart => ({
-        _tag: "ToolCall",
-        id: call.id ?? `call-${turn + 1}${calls.length > 1 ? `-${i + 1}` : ""}`,
-        name: call.tool,
-        arguments: call.arguments ?? {}
-      })
-    )
+    ...calls.map((call, i): ChatModel.ModelPart => ({
+      _tag: "ToolCall",
+      id: call.id ?? `call-${turn + 1}${calls.length > 1 ? `-${i + 1}` : ""}`,
+      name: call.tool,
+      arguments: call.arguments ?? {}
+    }))
   ]
   const end: ChatModel.ModelPart = {
     _tag: "Finish",
@@ -137,7 +135,10 @@ export const pieces = (text: string, cut: Cut): ReadonlyArray<string> => {
     "at" in cut
       ? cut.at
       : "every" in cut
-        ? Array.from({ length: Math.floor(text.length / Math.max(1, cut.every)) }, (_, i) => (i + 1) * Math.max(1, cut.every))
+        ? Array.from(
+            { length: Math.floor(text.length / Math.max(1, cut.every)) },
+            (_, i) => (i + 1) * Math.max(1, cut.every)
+          )
         : randomPlaces(text.length, cut.seed)
   const places = [0, ...at.filter((place) => place > 0 && place < text.length).toSorted((a, b) => a - b), text.length]
   return places.slice(1).flatMap((place, i) => (place > places[i]! ? [text.slice(places[i], place)] : []))
@@ -155,5 +156,9 @@ const randomPlaces = (length: number, seed: number): ReadonlyArray<number> => {
 }
 
 /** A message of the model with tool calls, for histories written by hand. */
-export const asked = (...calls: ReadonlyArray<AskFor & { readonly outcome?: Message.ToolOutcome }>): Message.AssistantMessage =>
-  Message.assistant(calls.map((call, i) => Message.toolCall(call.id ?? `call-${i + 1}`, call.tool, call.arguments ?? {}, call.outcome)))
+export const asked = (
+  ...calls: ReadonlyArray<AskFor & { readonly outcome?: Message.ToolOutcome }>
+): Message.AssistantMessage =>
+  Message.assistant(
+    calls.map((call, i) => Message.toolCall(call.id ?? `call-${i + 1}`, call.tool, call.arguments ?? {}, call.outcome))
+  )

@@ -2,7 +2,8 @@
  * A pipeline, compiled to the functions that the loop calls. Done once for a
  * pipeline without state, and once a run for one whose hooks are built there.
  */
-import * as Context from "effect/Context"
+import type * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Call from "../Call.ts"
 import * as ChatModel from "../ChatModel.ts"
@@ -10,8 +11,8 @@ import type { AnyHooks } from "../Handler.ts"
 import * as History from "../History.ts"
 import * as Message from "../Message.ts"
 import * as Tool from "../Tool.ts"
-import { CurrentRun } from "./currentRun.ts"
-import { defect, leaving, leavingBase, type Place, within } from "./run.ts"
+import type { Place } from "./currentRun.ts"
+import { defect, leaving, leavingBase, wayOut, within } from "./run.ts"
 
 /** The hooks of one handler, ready to be called. */
 export interface Resolved {
@@ -25,53 +26,70 @@ type AnyCall<Part, A> = Call.Call<Part, A, unknown, unknown>
 
 /** The hooks of a pipeline, as the loop calls them. */
 export interface LoopHooks {
-  readonly beforeModel: ReadonlyArray<Rewrite>
-  readonly afterModel: ReadonlyArray<Rewrite>
+  readonly beforeModel: Rewrite | undefined
+  readonly afterModel: Rewrite | undefined
   readonly callModel: (request: ChatModel.ModelRequest) => AnyCall<ChatModel.ModelPart, ChatModel.ModelReply>
   readonly callTool: (request: Tool.ToolRequest) => AnyCall<Tool.ToolPart, Message.ToolOutcome>
 }
 
-/** A change of the history. */
-export type Rewrite = (history: History.History) => History.History | Effect.Effect<History.History, unknown, unknown>
+/** A change of the history by all hooks of one kind. */
+export type Rewrite = (history: History.History) => OrEffect<History.History>
+
+type OrEffect<A> = A | Effect.Effect<A, unknown, unknown>
 
 /**
- * Calls a hook. What it throws, and what `check` does not take for a result,
- * becomes a defect that names handler and hook.
+ * Calls a hook and goes on with its result. What it throws, and what `check`
+ * does not take for a result, becomes a defect that names handler and hook.
  */
-export const invoke = <A>(
+export const invoke = <A, B>(
   handler: string,
   place: Place,
   call: () => unknown,
-  check: (result: unknown) => result is A
-): A | Effect.Effect<A, unknown, unknown> => {
+  check: (result: unknown) => result is A,
+  then: (result: A) => OrEffect<B>,
+  context?: Context.Context<unknown>
+): OrEffect<B> => {
   let result: unknown
   try {
     result = call()
   } catch (thrown) {
     return defect(handler, place, "threw", thrown)
   }
-  if (check(result)) return result
+  if (check(result)) return then(result)
   if (!Effect.isEffect(result)) return defect(handler, place, `returned ${describe(result)}`)
-  return leaving(
-    Effect.flatMap(result as Effect.Effect<unknown, unknown, unknown>, (value) =>
-      check(value) ? Effect.succeed(value) : defect(handler, place, `returned ${describe(value)}`)
-    ),
-    handler,
-    place
-  )
+  const left = leaving(result as Effect.Effect<unknown, unknown, unknown>, handler, place)
+  return Effect.flatMap(context === undefined ? left : within(left, context), (value) => {
+    if (!check(value)) return defect(handler, place, `returned ${describe(value)}`)
+    const next = then(value)
+    return Effect.isEffect(next) ? next : Effect.succeed(next)
+  })
 }
 
 const describe = (value: unknown): string => {
   if (value === null || typeof value !== "object") return typeof value === "function" ? "a function" : String(value)
-  return Array.isArray(value) ? "an array that is no history" : `an object with ${Object.keys(value).join(", ") || "no keys"}`
+  return Array.isArray(value)
+    ? "an array that is no history"
+    : `an object with ${Object.keys(value).join(", ") || "no keys"}`
 }
 
 /** Calls a wrap and gives what it returns the way out of its handler. */
-export const invokeWrap = <Part, A>(handler: string, place: Place, call: () => unknown): AnyCall<Part, A> => {
-  const result = invoke(handler, place, call, Call.isCall)
-  return Call.isCall(result)
-    ? Call.fromSink<Part, A, unknown, unknown>((sink) => leaving(Call.into(result as AnyCall<Part, A>, sink), handler, place))
-    : Call.unwrap(result as Effect.Effect<AnyCall<Part, A>, unknown, unknown>)
+export const invokeWrap = <Request, Part, A>(
+  handler: string,
+  place: Place,
+  hook: (request: Request, next: never) => unknown,
+  request: Request,
+  next: unknown,
+  out: (cause: Cause.Cause<unknown>) => Effect.Effect<never, unknown> = wayOut(handler, place)
+): AnyCall<Part, A> => {
+  let call: unknown
+  try {
+    call = hook(request, next as never)
+  } catch (thrown) {
+    return Call.fromEffect(defect(handler, place, "threw", thrown))
+  }
+  if (!Call.isCall(call)) return Call.fromEffect(defect(handler, place, `returned ${describe(call)}`))
+  const returned = call as AnyCall<Part, A>
+  return Call.fromSink((sink) => Effect.catchAllCause(Call.into(returned, sink), out))
 }
 
 /** Whether `after` is a history. Messages that stand where they stood are not looked at again. */
@@ -80,19 +98,16 @@ const isHistoryAfter =
   (after: unknown): after is History.History =>
     after === before || (Array.isArray(after) && after.every((m, i) => m === before[i] || Message.isMessage(m)))
 
-const rewrite = (
-  { context, hooks, name }: Resolved,
-  place: "beforeModel" | "afterModel"
-): Rewrite | undefined => {
-  const hook = hooks[place]
-  if (hook === undefined) return undefined
-  return (history) => {
-    const result = invoke(name, place, () => hook(history), isHistoryAfter(history))
-    return context !== undefined && Effect.isEffect(result) ? within(result, context) : result
-  }
-}
+/** Composes changes of the history: each takes what the one before gave. */
+const chain = (resolved: ReadonlyArray<Resolved>, place: "beforeModel" | "afterModel"): Rewrite | undefined =>
+  resolved.reduceRight<Rewrite | undefined>((next, { context, hooks, name }) => {
+    const hook = hooks[place]
+    if (hook === undefined) return next
+    const then = next ?? ((history: History.History) => history)
+    return (history) => invoke(name, place, () => hook(history), isHistoryAfter(history), then, context)
+  }, undefined)
 
-/** Runs `outer` in a handler's context, and what it reaches through `next` in the loop's. */
+/** Composes wraps, the first outermost. One that does not see the loop's context runs in its own, and what it reaches through `next` in the loop's. */
 const onion = <Request, Part, A>(
   resolved: ReadonlyArray<Resolved>,
   place: "wrapModelCall" | "wrapToolCall",
@@ -102,11 +117,15 @@ const onion = <Request, Part, A>(
   resolved.reduceRight<(request: Request) => AnyCall<Part, A>>((next, { context, hooks, name }) => {
     const hook = hooks[place] as ((request: Request, next: unknown) => AnyCall<Part, A>) | undefined
     if (hook === undefined) return next
+    const out = wayOut(name, place)
     if (context === undefined || loopContext === undefined) {
-      return (request) => invokeWrap(name, place, () => hook(request, next))
+      return (request) => invokeWrap(name, place, hook, request, next, out)
     }
     const inner = (request: Request) => Call.around(next(request), (effect) => within(effect, loopContext))
-    return (request) => Call.around(invokeWrap<Part, A>(name, place, () => hook(request, inner)), (effect) => within(effect, context))
+    return (request) =>
+      Call.around(invokeWrap<Request, Part, A>(name, place, hook, request, inner, out), (effect) =>
+        within(effect, context)
+      )
   }, base)
 
 /** The model itself. It notes on the reply which tools it was offered, and says `Finish` where the model forgot to. */
@@ -136,7 +155,8 @@ const baseModel: LoopHooks["callModel"] = (request) =>
         Effect.flatMap(Call.into(model.call(request), noting), () =>
           finished
             ? Effect.void
-            : (sink.emit({ _tag: "Finish", reason: calls ? "tool-calls" : "stop", offered: request.tools }) ?? Effect.void)
+            : (sink.emit({ _tag: "Finish", reason: calls ? "tool-calls" : "stop", offered: request.tools }) ??
+              Effect.void)
         )
       )
     )
@@ -147,24 +167,11 @@ const baseTool: LoopHooks["callTool"] = (request) =>
   Call.fromSink((sink) => leavingBase(Call.into(Tool.execute(request), sink)))
 
 /** Compiles hooks. `loopContext` is the context of the loop, where some handler provides a service. */
-export const compile = (
-  resolved: ReadonlyArray<Resolved>,
-  loopContext?: Context.Context<unknown>
-): LoopHooks => {
-  const current =
-    loopContext === undefined
-      ? resolved
-      : resolved.map((r) =>
-          r.context === undefined
-            ? r
-            : { ...r, context: Context.add(r.context, CurrentRun, Context.get(loopContext, CurrentRun)) }
-        )
-  const rewrites = (place: "beforeModel" | "afterModel") =>
-    current.map((r) => rewrite(r, place)).filter((r) => r !== undefined)
+export const compile = (resolved: ReadonlyArray<Resolved>, loopContext?: Context.Context<unknown>): LoopHooks => {
   return {
-    beforeModel: rewrites("beforeModel"),
-    afterModel: rewrites("afterModel"),
-    callModel: onion(current, "wrapModelCall", baseModel, loopContext),
-    callTool: onion(current, "wrapToolCall", baseTool, loopContext)
+    beforeModel: chain(resolved, "beforeModel"),
+    afterModel: chain(resolved, "afterModel"),
+    callModel: onion(resolved, "wrapModelCall", baseModel, loopContext),
+    callTool: onion(resolved, "wrapToolCall", baseTool, loopContext)
   }
 }

@@ -7,7 +7,6 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Scope from "effect/Scope"
 import type { AgentEvent } from "../AgentEvent.ts"
 import type { AgentCall, AgentResult, RunConfig } from "../AgentRun.ts"
 import * as Call from "../Call.ts"
@@ -16,19 +15,10 @@ import { isInstructions } from "../Instructions.ts"
 import * as Instructions from "../Instructions.ts"
 import { isTools } from "../Tools.ts"
 import { compile, invoke, invokeWrap, type LoopHooks, type Resolved } from "./compile.ts"
-import { CurrentRun } from "./currentRun.ts"
+import type { Cell } from "./currentRun.ts"
 import { finished } from "./finish.ts"
 import { type AgentSink, loop } from "./loop.ts"
-import {
-  answered,
-  type Attempt,
-  entered,
-  historySoFar,
-  leaving,
-  newAttempt,
-  type Place,
-  within
-} from "./run.ts"
+import { Attempt, defect, entered, leaving, within } from "./run.ts"
 
 type Leg = Effect.Effect<void, unknown, unknown>
 
@@ -49,54 +39,73 @@ export const ready = (handlers: ReadonlyArray<Definition>, output: object | unde
 }
 
 /** An attempt at a run: it ends with a result, or with one event that says why not. */
-export const enter = (ready: Ready, config: RunConfig, sink: AgentSink): Leg =>
-  Effect.suspend(() => {
-    const path = new Path(ready, newAttempt(config), sink)
-    return settled(path, path.next(0, config, []))
-  })
-
-const settled = ({ attempt, sink }: Path, leg: Leg): Leg => {
-  const answering = Effect.catchAllCause(leg, (cause) => {
-    const answer = finished(cause)
-    return answer === undefined ? Effect.failCause(cause) : (sink.whole(answered(attempt, answer)) ?? Effect.void)
-  })
-  return sink.demand === "value"
-    ? answering
-    : Effect.onExit(answering, (exit) => (Exit.isFailure(exit) ? farewell(exit.cause, attempt, sink) : Effect.void))
+export const enter = (ready: Ready, config: RunConfig, sink: AgentSink, cell: Cell): Leg => {
+  const path = new Path(ready, new Attempt(config), sink, cell)
+  return path.run(() => path.next(0, config, []))
 }
-
-/** The last event of an attempt that gave no result, unless one further inside has said it already. */
-const farewell = (cause: Cause.Cause<unknown>, attempt: Attempt, sink: AgentSink) =>
-  Effect.flatMap(CurrentRun, (run) => {
-    if (run.said === true) return Effect.void
-    const history = historySoFar(attempt)
-    if (Cause.isInterruptedOnly(cause)) return sink.emit({ _tag: "Cancelled", history }) ?? Effect.void
-    const error = Cause.squash(cause)
-    const origin = run.origins?.get(error)
-    return (
-      sink.emit({
-        _tag: "Failed",
-        error,
-        cause,
-        history,
-        ...(origin?.handler !== undefined && { handler: origin.handler }),
-        ...(origin?.place !== undefined && { hook: origin.place })
-      }) ?? Effect.void
-    )
-  })
 
 /** The way of one attempt through the handlers. */
 class Path {
   readonly ready: Ready
   readonly attempt: Attempt
   readonly sink: AgentSink
-  /** Holds what hooks acquire; opened by the first that may. */
-  scope: Scope.CloseableScope | undefined
+  readonly cell: Cell
 
-  constructor(ready: Ready, attempt: Attempt, sink: AgentSink) {
+  constructor(ready: Ready, attempt: Attempt, sink: AgentSink, cell: Cell) {
     this.ready = ready
     this.attempt = attempt
     this.sink = sink
+    this.cell = cell
+  }
+
+  /** Runs the attempt, and ends it however it ends: what it acquired is released, a finish becomes its result. */
+  run(leg: () => Leg): Leg {
+    const { attempt, cell, sink } = this
+    const { attempt: before, instructions } = cell
+    return Effect.uninterruptibleMask((restore) => {
+      cell.attempt = attempt
+      return Effect.matchCauseEffect(restore(leg()), {
+        onSuccess: () => {
+          const closing = attempt.close(Exit.void)
+          cell.attempt = before
+          cell.instructions = instructions
+          return closing ?? Effect.void
+        },
+        onFailure: (cause) => {
+          const closing = attempt.close(Exit.failCause(cause)) ?? Effect.void
+          const answer = finished(cause)
+          const end =
+            answer !== undefined
+              ? restore(sink.whole(attempt.answered(answer)) ?? Effect.void)
+              : Effect.zipRight(this.farewell(cause), Effect.failCause(cause))
+          return Effect.flatMap(closing, () => {
+            cell.attempt = before
+            cell.instructions = instructions
+            return end
+          })
+        }
+      })
+    })
+  }
+
+  /** The last event of an attempt that gave no result, unless one further inside has said it already. */
+  private farewell(cause: Cause.Cause<unknown>): Effect.Effect<void> {
+    const { attempt, cell, sink } = this
+    if (sink.demand === "value" || cell.said) return Effect.void
+    const history = attempt.historySoFar
+    if (Cause.isInterruptedOnly(cause)) return sink.emit({ _tag: "Cancelled", history }) ?? Effect.void
+    const error = Cause.squash(cause)
+    const { handler, place } = cell.origins.get(error) ?? {}
+    return (
+      sink.emit({
+        _tag: "Failed",
+        error,
+        cause,
+        history,
+        ...(handler !== undefined && { handler }),
+        ...(place !== undefined && { hook: place })
+      }) ?? Effect.void
+    )
   }
 
   /** Enters handler `i` and all after it, then the loop. */
@@ -108,19 +117,22 @@ class Path {
       case "Stateless":
         return this.hooks(i, name, source.hooks, config, resolved)
       case "Service":
-        return Effect.flatMap(source.hooks, (hooks) => this.hooks(i, name, hooks, config, resolved))
       case "PerRun":
-        return this.scoped(config, name, "effect", source.hooks, (hooks) =>
+        return Effect.flatMap(leaving(source.hooks, name, "effect"), (hooks) =>
           isObject(hooks)
             ? this.hooks(i, name, hooks, config, resolved)
-            : Effect.die(new TypeError(`Handler "${name}" was built without hooks.`))
+            : defect(name, "effect", "was built without hooks")
         )
       case "Provide":
-        return this.scoped(config, name, "provide", source.service, (service) =>
+        return Effect.flatMap(leaving(source.service, name, "provide"), (service) =>
           Effect.flatMap(Effect.context<unknown>(), (context) =>
             within(
               // What is before sees the context as it was.
-              this.next(i + 1, config, resolved.map((r) => (r.context === undefined ? { ...r, context } : r))),
+              this.next(
+                i + 1,
+                config,
+                resolved.map((r) => (r.context === undefined ? { ...r, context } : r))
+              ),
               Context.add(context, source.tag, service)
             )
           )
@@ -130,18 +142,27 @@ class Path {
 
   /** Goes through the hooks of handler `i`: `wrapAgent` around all that follows, then `beforeAgent`. */
   private hooks(i: number, name: string, hooks: AnyHooks, config: RunConfig, resolved: ReadonlyArray<Resolved>): Leg {
-    const known = [...resolved, { name, hooks }]
+    // The hooks of a pipeline without state are compiled already.
+    const known = this.ready.hooks === undefined ? [...resolved, { name, hooks }] : resolved
     const { wrapAgent } = hooks
     if (wrapAgent === undefined) return this.before(i, name, hooks, config, known)
+    let called = false
     const next = (config: RunConfig): AgentCall<AgentResult, unknown, unknown> =>
-      Call.fromSink((sink) =>
-        Effect.suspend(() => {
-          const inside = new Path(this.ready, newAttempt(config), sink)
-          return settled(inside, inside.before(i, name, hooks, config, known))
-        })
-      )
+      Call.fromSink((sink) => {
+        const attempt = (cell: Cell) => {
+          const path = new Path(this.ready, new Attempt(config), sink, cell)
+          return path.run(() => path.before(i, name, hooks, config, known))
+        }
+        if (!called) {
+          called = true
+          return attempt(this.cell)
+        }
+        // This attempt may go on beside the first.
+        const cell = { ...this.cell, attempt: this.attempt }
+        return Effect.flatMap(Effect.context<unknown>(), (context) => within(attempt(cell), entered(context, cell)))
+      })
     return Call.into(
-      invokeWrap<AgentEvent, AgentResult>(name, "wrapAgent", () => wrapAgent(config, next as Parameters<typeof wrapAgent>[1])),
+      invokeWrap<RunConfig, AgentEvent, AgentResult>(name, "wrapAgent", wrapAgent, config, next),
       this.sink
     )
   }
@@ -149,54 +170,29 @@ class Path {
   private before(i: number, name: string, hooks: AnyHooks, config: RunConfig, resolved: ReadonlyArray<Resolved>): Leg {
     const { beforeAgent } = hooks
     if (beforeAgent === undefined) return this.next(i + 1, config, resolved)
-    const changed = invoke(name, "beforeAgent", () => beforeAgent(config), isRunConfig)
-    return Effect.isEffect(changed)
-      ? this.scoped(config, name, undefined, changed, (after) => this.next(i + 1, attributed(after, name), resolved))
-      : this.next(i + 1, attributed(changed, name), resolved)
-  }
-
-  /** Runs what a handler does on entry in the scope of this attempt, then goes on outside of it. */
-  private scoped<A>(
-    config: RunConfig,
-    name: string,
-    place: Place | undefined,
-    effect: Effect.Effect<A, unknown, unknown>,
-    then: (value: A) => Leg
-  ): Leg {
-    const named = place === undefined ? effect : leaving(effect, name, place)
-    const inScope = (scope: Scope.Scope) =>
-      Effect.flatMap(Effect.context<unknown>(), (context) => {
-        const run = Context.get(context, CurrentRun)
-        return Effect.flatMap(
-          within(
-            named,
-            Context.add(entered(context, { ...run, instructions: config.instructions }), Scope.Scope, scope)
-          ),
-          then
-        )
-      })
-    if (this.scope !== undefined) return inScope(this.scope)
-    return Effect.flatMap(Scope.make(), (scope) => {
-      this.scope = scope
-      return Effect.onExit(inScope(scope), (exit) => Scope.close(scope, exit))
-    })
+    this.cell.instructions = config.instructions
+    const leg = invoke(
+      name,
+      "beforeAgent",
+      () => beforeAgent(config),
+      isRunConfig,
+      (after) => this.next(i + 1, attributed(config, after, name), resolved)
+    )
+    // What follows is a leg in any case.
+    return leg as Leg
   }
 
   private loop(config: RunConfig, resolved: ReadonlyArray<Resolved>): Leg {
-    this.attempt.history = newAttempt(config).history
-    const { hooks, output } = this.ready
-    return Effect.flatMap(Effect.context<unknown>(), (context) => {
-      const run = Context.get(context, CurrentRun)
-      const same = run.instructions === config.instructions
-      const inside = same ? context : entered(context, { ...run, instructions: config.instructions })
-      const plan = {
-        config,
-        output,
-        hooks: hooks ?? compile(resolved, resolved.some((r) => r.context !== undefined) ? inside : undefined)
-      }
-      const leg = loop(plan, this.attempt, this.sink)
-      return same ? leg : within(leg, inside)
-    })
+    const { attempt, ready, sink } = this
+    attempt.history = new Attempt(config).history
+    this.cell.instructions = config.instructions
+    const plan = { config, output: ready.output }
+    if (ready.hooks !== undefined) return loop({ ...plan, hooks: ready.hooks }, attempt, sink)
+    if (resolved.every((r) => r.context === undefined))
+      return loop({ ...plan, hooks: compile(resolved) }, attempt, sink)
+    return Effect.flatMap(Effect.context<unknown>(), (context) =>
+      loop({ ...plan, hooks: compile(resolved, context) }, attempt, sink)
+    )
   }
 }
 
@@ -216,7 +212,8 @@ const isRunConfig = (u: unknown): u is RunConfig =>
   isObject(u.options)
 
 /** Sections that a handler added without a source get its name. */
-const attributed = (config: RunConfig, name: string): RunConfig => {
-  const instructions = Instructions.attribute(config.instructions, name)
-  return instructions === config.instructions ? config : { ...config, instructions }
+const attributed = (before: RunConfig, after: RunConfig, name: string): RunConfig => {
+  if (before.instructions === after.instructions) return after
+  const instructions = Instructions.attribute(after.instructions, name)
+  return instructions === after.instructions ? after : { ...after, instructions }
 }

@@ -12,8 +12,8 @@ import * as History from "../History.ts"
 import * as Message from "../Message.ts"
 import * as Tool from "../Tool.ts"
 import * as Tools from "../Tools.ts"
-import type { LoopHooks, Rewrite } from "./compile.ts"
-import { type Attempt, historySoFar, result } from "./run.ts"
+import type { LoopHooks } from "./compile.ts"
+import type { Attempt } from "./run.ts"
 
 /** Where a run sends its events. */
 export type AgentSink = Call.Sink<AgentEvent, AgentResult>
@@ -37,43 +37,35 @@ export const loop = (plan: Plan, attempt: Attempt, sink: AgentSink): Effect.Effe
         return yield* new StepLimitReached({ agent: config.agent, maxSteps, history: attempt.history })
       }
       attempt.steps++
-      if (hooks.beforeModel.length > 0) attempt.history = yield* rewriteAll(hooks.beforeModel, attempt.history)
+      if (hooks.beforeModel !== undefined) {
+        const changed = hooks.beforeModel(attempt.history)
+        attempt.history = Effect.isEffect(changed) ? yield* changed : changed
+      }
 
       const reply = yield* callModel(plan, attempt, last, sink)
       attempt.usage = ChatModel.addUsage(attempt.usage, reply.usage)
       attempt.reply = Message.assistant(reply.content)
       attempt.outcomes = new Map()
-      if (hooks.afterModel.length > 0) takeIn(attempt, yield* rewriteAll(hooks.afterModel, History.append(attempt.history, attempt.reply)))
+      if (hooks.afterModel !== undefined) {
+        const changed = hooks.afterModel(History.append(attempt.history, attempt.reply))
+        takeIn(attempt, Effect.isEffect(changed) ? yield* changed : changed)
+      }
 
       const calls = pendingCalls(attempt.reply)
       if (last || isAnswer(attempt.reply)) {
-        const history = historySoFar(attempt)
-        return yield* done(sink, result(attempt, history, History.answer(history), last ? "step-limit" : "answer"))
+        const history = attempt.historySoFar
+        return yield* done(sink, attempt.result(history, History.answer(history), last ? "step-limit" : "answer"))
       }
       const tools = reply.offered ?? config.tools
       if (calls.length > 0) yield* callTools(plan, attempt, calls, tools, sink)
-      attempt.history = historySoFar(attempt)
+      attempt.history = attempt.historySoFar
       const direct = calls.length > 0 ? directAnswer(attempt, calls, tools) : undefined
       attempt.reply = undefined
-      if (direct !== undefined) return yield* done(sink, result(attempt, attempt.history, direct, "tool"))
+      if (direct !== undefined) return yield* done(sink, attempt.result(attempt.history, direct, "tool"))
     }
   })
 
 const done = (sink: AgentSink, value: AgentResult) => sink.whole(value) ?? Effect.void
-
-/** Runs hooks one after the other, each on what the one before gave. */
-const rewriteAll = (
-  rewrites: ReadonlyArray<Rewrite>,
-  history: History.History,
-  from = 0
-): Effect.Effect<History.History, unknown, unknown> => {
-  for (let i = from; i < rewrites.length; i++) {
-    const next = rewrites[i]!(history)
-    if (Effect.isEffect(next)) return Effect.flatMap(next, (after) => rewriteAll(rewrites, after, i + 1))
-    history = next
-  }
-  return Effect.succeed(history)
-}
 
 /** Takes over the history that after-model hooks made: its last message is worked on if it is the model's. */
 const takeIn = (attempt: Attempt, history: History.History) => {
@@ -221,4 +213,3 @@ const directAnswer = (
   }
   return undefined
 }
-

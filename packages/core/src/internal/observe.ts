@@ -5,7 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Call from "../Call.ts"
 import type { AnyHooks, Definition } from "../Handler.ts"
-import type { Place } from "./run.ts"
+import type { Place } from "./currentRun.ts"
 
 /** One run of one hook. Times are in milliseconds. */
 export interface Seen {
@@ -47,7 +47,9 @@ const wrap =
   (handler: string, hook: Place, see: See, run: (request: unknown, next: Next) => Call.Any) =>
   (request: unknown, next: Next) => {
     let inside = 0
-    const call = run(request, (request) => around(next(request), (startedAt, endedAt) => (inside += endedAt - startedAt)))
+    const call = run(request, (request) =>
+      around(next(request), (startedAt, endedAt) => (inside += endedAt - startedAt))
+    )
     return around(call, (startedAt, endedAt) =>
       see({ handler, hook, startedAt, endedAt, self: Math.max(0, endedAt - startedAt - inside) })
     )

@@ -5,18 +5,19 @@
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import type * as Exit from "effect/Exit"
 import * as FiberRef from "effect/FiberRef"
+import { pipeArguments } from "effect/Pipeable"
+import * as Scope from "effect/Scope"
 import type { AgentResult, RunConfig, RunEnd } from "../AgentRun.ts"
 import * as ChatModel from "../ChatModel.ts"
 import { HandlerDefect } from "../Errors.ts"
-import type { HookName } from "../Handler.ts"
 import * as History from "../History.ts"
+import type { Instructions } from "../Instructions.ts"
 import * as Message from "../Message.ts"
-import { CurrentRun, PendingScope, type Run } from "./currentRun.ts"
+import { type Cell, CurrentRun, PendingScope, type Place } from "./currentRun.ts"
 import { Finish, finished, FinishSignal } from "./finish.ts"
-
-/** Where in a handler something happened. */
-export type Place = HookName | "provide" | "effect"
 
 /**
  * Runs an effect in another context. What `Effect.provide` does, at a quarter of
@@ -31,12 +32,46 @@ export const within = <A, E>(effect: Effect.Effect<A, E, unknown>, context: Cont
     )
   })
 
-/** The context with the run in it. A pending change of instructions has been taken, and is gone from it. */
-export const entered = (context: Context.Context<unknown>, run: Run): Context.Context<unknown> => {
+/** A cell for a run. */
+export const newCell = (instructions: Instructions): Cell => ({
+  instructions,
+  attempt: undefined,
+  origins: new Map(),
+  said: false
+})
+
+/** The context with a cell in it. A pending change of instructions has been taken, and is gone from it. */
+export const entered = (context: Context.Context<unknown>, cell: Cell): Context.Context<unknown> => {
   const services = new Map(context.unsafeMap)
-  services.set(CurrentRun.key, run)
+  services.set(CurrentRun.key, cell)
+  services.set(Scope.Scope.key, new RunScope(cell))
   services.delete(PendingScope.key)
   return Context.unsafeMake(services)
+}
+
+/** The scope inside a run: what it takes in is released when the attempt ends that was on then. */
+class RunScope implements Scope.Scope {
+  readonly [Scope.ScopeTypeId]: Scope.ScopeTypeId = Scope.ScopeTypeId
+  readonly strategy = ExecutionStrategy.sequential
+  readonly cell: Cell
+  constructor(cell: Cell) {
+    this.cell = cell
+  }
+  private get now(): Scope.Scope {
+    if (this.cell.attempt === undefined) throw new Error("The run has not begun.")
+    return this.cell.attempt.scope
+  }
+  // What `Scope.fork` and `Scope.addFinalizerExit` call on a scope.
+  fork(strategy: ExecutionStrategy.ExecutionStrategy) {
+    return Effect.suspend(() => Scope.fork(this.now, strategy))
+  }
+  addFinalizer(finalizer: (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<unknown>) {
+    return Effect.suspend(() => Scope.addFinalizerExit(this.now, finalizer))
+  }
+  pipe() {
+    // oxlint-disable-next-line prefer-rest-params -- `pipeArguments` takes `arguments`
+    return pipeArguments(this, arguments)
+  }
 }
 
 // -----------------------------------------------------------------------------
@@ -45,25 +80,33 @@ export const entered = (context: Context.Context<unknown>, run: Run): Context.Co
 
 /** Marks a failure as coming from `place` of `handler`, unless something further inside has marked it already. */
 const mark = (cause: Cause.Cause<unknown>, handler?: string, place?: Place): Effect.Effect<never, unknown> =>
-  Effect.flatMap(CurrentRun, (run) => {
+  Effect.flatMap(CurrentRun, (cell) => {
     const error = Cause.squash(cause)
-    if (run.origins !== undefined && !run.origins.has(error)) run.origins.set(error, { handler, place })
+    if (cell !== undefined && !cell.origins.has(error)) cell.origins.set(error, { handler, place })
     return Effect.failCause(cause)
   })
 
-/** Lets a handler's failure out of it: a `finish` becomes a signal, anything else is marked. */
+const markBase = (cause: Cause.Cause<unknown>) => mark(cause)
+
+/** The failure by which a hook ended the run, if a cause is that. */
+const finishing = (cause: Cause.Cause<unknown>): Finish | undefined => {
+  const failure = Cause.failureOption(cause)
+  return failure._tag === "Some" && failure.value instanceof Finish ? failure.value : undefined
+}
+
+/** How a failure leaves a handler: a `finish` becomes a signal, anything else is marked. */
+export const wayOut = (handler: string, place: Place) => (cause: Cause.Cause<unknown>) => {
+  if (finished(cause) !== undefined) return Effect.failCause(cause)
+  const finish = finishing(cause)
+  return finish === undefined ? mark(cause, handler, place) : Effect.die(new FinishSignal(finish.answer))
+}
+
+/** Lets a handler's failure out of it. */
 export const leaving = <A>(effect: Effect.Effect<A, unknown, unknown>, handler: string, place: Place) =>
-  Effect.catchAllCause(effect, (cause) => {
-    if (finished(cause) !== undefined) return Effect.failCause(cause)
-    const failure = Cause.failureOption(cause)
-    return failure._tag === "Some" && failure.value instanceof Finish
-      ? Effect.die(new FinishSignal(failure.value.answer))
-      : mark(cause, handler, place)
-  })
+  Effect.catchAllCause(effect, wayOut(handler, place))
 
 /** Lets a failure of the model or of a tool out: it is nobody's of the handlers. */
-export const leavingBase = <A>(effect: Effect.Effect<A, unknown, unknown>) =>
-  Effect.catchAllCause(effect, (cause) => mark(cause))
+export const leavingBase = <A>(effect: Effect.Effect<A, unknown, unknown>) => Effect.catchAllCause(effect, markBase)
 
 /** A defect that names handler and hook. */
 export const defect = (handler: string, place: Place, problem: string, cause?: unknown) =>
@@ -74,54 +117,52 @@ export const defect = (handler: string, place: Place, problem: string, cause?: u
 // -----------------------------------------------------------------------------
 
 /** How far an attempt at a run has come. Owned by its loop; read when it ends, however it does. */
-export interface Attempt {
+export class Attempt {
   /** Settled messages. */
   history: History.History
   /** The reply that is being worked on: its calls may still be pending. */
-  reply: Message.AssistantMessage | undefined
+  reply: Message.AssistantMessage | undefined = undefined
   /** The outcomes of its calls, as they come in. */
-  outcomes: Map<number, Message.ToolOutcome>
-  steps: number
-  usage: ChatModel.Usage
+  outcomes = new Map<number, Message.ToolOutcome>()
+  steps = 0
+  usage: ChatModel.Usage = ChatModel.noUsage
+  #scope: Scope.CloseableScope | undefined
+
+  constructor(config: RunConfig) {
+    this.history = History.append(config.history, config.input)
+  }
+
+  /** What is acquired in the attempt; opened by the first who asks. */
+  get scope(): Scope.Scope {
+    return (this.#scope ??= Effect.runSync(Scope.make()))
+  }
+
+  /** Releases what was acquired, the last first. */
+  close(exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> | undefined {
+    return this.#scope && Scope.close(this.#scope, exit)
+  }
+
+  /** What was said so far, every call with an outcome. */
+  get historySoFar(): History.History {
+    if (this.reply === undefined) return this.history
+    const reply: Message.AssistantMessage = {
+      ...this.reply,
+      content: this.reply.content.map((content, i) =>
+        content._tag === "ToolCall" && content.outcome._tag === "Pending"
+          ? { ...content, outcome: this.outcomes.get(i) ?? Message.cancelled }
+          : content
+      )
+    }
+    return History.append(this.history, reply)
+  }
+
+  /** The result of the attempt. */
+  result(history: History.History, text: string, end: RunEnd): AgentResult {
+    return { output: text, text, history, steps: this.steps, usage: this.usage, end }
+  }
+
+  /** The result, where a handler ended the run with an answer. */
+  answered(answer: string): AgentResult {
+    return this.result(History.append(this.historySoFar, Message.assistant(answer)), answer, "finish")
+  }
 }
-
-/** An attempt that has not begun. */
-export const newAttempt = (config: RunConfig): Attempt => ({
-  history: History.append(config.history, config.input),
-  reply: undefined,
-  outcomes: new Map(),
-  steps: 0,
-  usage: ChatModel.noUsage
-})
-
-/** Fills in the outcomes of a reply's calls. */
-export const withOutcomes = (
-  reply: Message.AssistantMessage,
-  outcomes: ReadonlyMap<number, Message.ToolOutcome>
-): Message.AssistantMessage => ({
-  ...reply,
-  content: reply.content.map((content, i) => {
-    const outcome = outcomes.get(i)
-    return outcome === undefined || content._tag !== "ToolCall" ? content : { ...content, outcome }
-  })
-})
-
-/** What was said so far, every call with an outcome. */
-export const historySoFar = (attempt: Attempt): History.History =>
-  attempt.reply === undefined
-    ? attempt.history
-    : History.append(attempt.history, History.settle([withOutcomes(attempt.reply, attempt.outcomes)])[0]!)
-
-/** The result of an attempt. */
-export const result = (attempt: Attempt, history: History.History, text: string, end: RunEnd): AgentResult => ({
-  output: text,
-  text,
-  history,
-  steps: attempt.steps,
-  usage: attempt.usage,
-  end
-})
-
-/** The result of an attempt that a handler ended with an answer. */
-export const answered = (attempt: Attempt, answer: string): AgentResult =>
-  result(attempt, History.append(historySoFar(attempt), Message.assistant(answer)), answer, "finish")

@@ -2,7 +2,20 @@
  * A small world in which laws are tried: a scripted model, a few tools, probes
  * around the handler under test, and a record of all that happened.
  */
-import { Agent, type AgentRun, Call, ChatModel, Errors, Handler, type History, Instructions, Message, Pipeline, Tool, Tools } from "@heddle/core"
+import {
+  Agent,
+  type AgentRun,
+  Call,
+  ChatModel,
+  Errors,
+  Handler,
+  type History,
+  Instructions,
+  Message,
+  Pipeline,
+  Tool,
+  Tools
+} from "@heddle/core"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -53,7 +66,10 @@ const turn: FastCheck.Arbitrary<Turn> = FastCheck.record({
   text: FastCheck.constantFrom("", "one", "two words", "a secret here", "three short words"),
   calls: FastCheck.array(
     FastCheck.oneof(
-      { weight: 4, arbitrary: FastCheck.constantFrom("echo" as const, "slow" as const, "sorry" as const, "nowhere" as const) },
+      {
+        weight: 4,
+        arbitrary: FastCheck.constantFrom("echo" as const, "slow" as const, "sorry" as const, "nowhere" as const)
+      },
       { weight: 1, arbitrary: FastCheck.constantFrom("boom" as const, "throws" as const) }
     ),
     { maxLength: 3 }
@@ -135,7 +151,8 @@ const makeModel = (world: World, cut: Cut, point: Point, requests: Array<ChatMod
   const failed = new Set<number>()
   return (request: ChatModel.ModelRequest): ChatModel.ModelCall => {
     // The turn is read off the conversation, so that a call made twice gets the same answer.
-    const now = request.history.filter((message) => message.role === "assistant").length -
+    const now =
+      request.history.filter((message) => message.role === "assistant").length -
       world.history.filter((message) => message.role === "assistant").length
     const turn = world.turns[Math.max(0, now)] ?? { text: "the end", calls: [], fails: false }
     return Call.make((emit) =>
@@ -187,11 +204,19 @@ export const run = (handler: Handler.Any, world: World, how: Circumstances): Pro
       const options = { history: world.history }
       const program =
         how.mode === "stream"
-          ? Effect.map(Stream.runFold(change(Agent.stream(agent, world.input, options)), foldEmpty, foldEvent), foldedResult)
+          ? Effect.map(
+              Stream.runFold(change(Agent.stream(agent, world.input, options)), foldEmpty, foldEvent),
+              foldedResult
+            )
           : change(Agent.run(agent, world.input, options))
-      const model = Layer.succeed(ChatModel.ChatModel, { call: makeModel(world, how.cut ?? world.cut, point, requests) })
+      const model = Layer.succeed(ChatModel.ChatModel, {
+        call: makeModel(world, how.cut ?? world.cut, point, requests)
+      })
       // The types of the handler under test are its owner's: `layer` provides what it needs.
-      const provided = Effect.provide(program, Layer.merge(how.layer, model)) as Effect.Effect<AgentRun.AgentResult, unknown>
+      const provided = Effect.provide(program, Layer.merge(how.layer, model)) as Effect.Effect<
+        AgentRun.AgentResult,
+        unknown
+      >
       const fiber = yield* Effect.fork(provided)
       const exit =
         how.interruptAt === undefined
@@ -247,8 +272,15 @@ const foldEvent = (folded: Folded, event: Event): Folded => {
 const foldedResult = ({ result, text }: Folded): AgentRun.AgentResult => {
   if (result === undefined) throw new Error("The stream ended well without a result.")
   const last = result.history.at(-1)
-  if (result.end === "answer" && last?.role === "assistant" && last.metadata === undefined && Message.text(last) !== text) {
-    throw new Error(`The pieces of text make ${JSON.stringify(text)}, the answer is ${JSON.stringify(Message.text(last))}.`)
+  if (
+    result.end === "answer" &&
+    last?.role === "assistant" &&
+    last.metadata === undefined &&
+    Message.text(last) !== text
+  ) {
+    throw new Error(
+      `The pieces of text make ${JSON.stringify(text)}, the answer is ${JSON.stringify(Message.text(last))}.`
+    )
   }
   return result
 }
@@ -257,7 +289,10 @@ const foldedResult = ({ result, text }: Folded): AgentRun.AgentResult => {
 // comparing
 // -----------------------------------------------------------------------------
 
-const summarize = (exit: Exit.Exit<AgentRun.AgentResult, unknown>, requests: ReadonlyArray<ChatModel.ModelRequest>): string =>
+const summarize = (
+  exit: Exit.Exit<AgentRun.AgentResult, unknown>,
+  requests: ReadonlyArray<ChatModel.ModelRequest>
+): string =>
   JSON.stringify(
     {
       exit: Exit.isSuccess(exit) ? exit.value : summarizeCause(exit.cause),
@@ -287,9 +322,7 @@ const name = (error: unknown): string => known.get(error) ?? `another ${String(e
 // -----------------------------------------------------------------------------
 
 const passing = <C extends Call.Any>(call: C, name: string, point: Point): C =>
-  Call.around(call, (effect) =>
-    Effect.onExit(Effect.zipRight(point(`${name}>`), effect), () => point(`${name}<`))
-  ) as C
+  Call.around(call, (effect) => Effect.onExit(Effect.zipRight(point(`${name}>`), effect), () => point(`${name}<`))) as C
 
 /** A handler that forwards everything and logs every hook. */
 export const probe = (name: string, point: Point): Handler.Handler =>
@@ -318,5 +351,4 @@ export const identity = (name: string): Handler.Handler =>
   })
 
 /** Handlers in their order, whatever their types. */
-export const compose = (...handlers: ReadonlyArray<Handler.Any>): Handler.Any =>
-  Pipeline.make(...handlers)
+export const compose = (...handlers: ReadonlyArray<Handler.Any>): Handler.Any => Pipeline.make(...handlers)

@@ -1,0 +1,70 @@
+// Builds every public package, packs each as it would be published, has publint
+// judge what was packed, and imports every module of it in plain Node by its name.
+import { execFileSync, spawnSync } from "node:child_process"
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync
+} from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { publint } from "publint"
+import { formatMessage } from "publint/utils"
+import { publicPackages } from "./packages.mjs"
+
+const packages = publicPackages()
+const consumer = mkdtempSync(path.join(tmpdir(), "heddle-build-"))
+const modules = path.join(consumer, "node_modules")
+let problems = 0
+
+/** @param {string} message */
+const report = (message) => {
+  console.error(message)
+  problems++
+}
+
+/** @param {string} command @param {ReadonlyArray<string>} args @param {string} [cwd] */
+const run = (command, args, cwd) => execFileSync(command, args, { cwd, stdio: ["ignore", "pipe", "inherit"] })
+
+for (const { folder } of packages) rmSync(`${folder}/dist`, { recursive: true, force: true })
+execFileSync("tsc", ["-b", ...packages.map(({ folder }) => folder)], { stdio: "inherit" })
+
+for (const { folder, manifest, name } of packages) {
+  const tarball = path.join(consumer, `${name.replace("/", "-")}.tgz`)
+  run("pnpm", ["pack", "--out", tarball], folder)
+  const installed = path.join(modules, name)
+  mkdirSync(installed, { recursive: true })
+  run("tar", ["-xzf", tarball, "--strip-components=1", "-C", installed])
+
+  const { messages } = await publint({ pkgDir: installed, pack: false, strict: true })
+  const packed = JSON.parse(readFileSync(`${installed}/package.json`, "utf8"))
+  for (const message of messages) report(`${name}: ${formatMessage(message, packed, { color: false })}`)
+
+  for (const dependency of Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })) {
+    const link = path.join(modules, dependency)
+    if (dependency.startsWith("@heddle/") || existsSync(link)) continue
+    mkdirSync(path.dirname(link), { recursive: true })
+    symlinkSync(realpathSync(`${folder}/node_modules/${dependency}`), link, "dir")
+  }
+}
+
+// A module in lower case may need more than the package itself (a test runner, say), so it is left out.
+for (const { folder, name } of packages) {
+  const subpaths = readdirSync(`${folder}/src`).filter((file) => /^[A-Z]\w*\.ts$/.test(file))
+  const entries = [name, ...subpaths.map((file) => `${name}/${file.slice(0, -".ts".length)}`)]
+  const script = entries.map((entry) => `await import("${entry}")`).join("\n")
+  const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
+    cwd: consumer,
+    encoding: "utf8"
+  })
+  if (status !== 0) report(`${name} cannot be imported:\n${stderr}`)
+  console.log(`${name}: ${entries.length} entries imported`)
+}
+
+rmSync(consumer, { recursive: true })
+process.exitCode = problems === 0 ? 0 : 1
