@@ -102,7 +102,7 @@ const making = (subject: Subject): Competitor => {
 
 const weigh = (subject: Subject): number => {
   const many = 2_000
-  const agents: Array<unknown> = new Array(many).fill(undefined)
+  const agents: Array<unknown> = Array.from({ length: many })
   const before = heapUsed()
   for (let i = 0; i < many; i++) agents[i] = makers[subject]()
   const bytes = heapUsed() - before

@@ -133,11 +133,19 @@ export const make = (hooks: ReadonlyArray<Hooks>, maxSteps = 1_000): Agent => {
           inputTokens: usage.inputTokens + reply.usage.inputTokens,
           outputTokens: usage.outputTokens + reply.usage.outputTokens
         }
-        history = [...history, { role: "assistant", content: reply.content }]
-        for (const hook of afterModel) history = yield* hook(history)
+        let message: Message.AssistantMessage = { role: "assistant", content: reply.content }
+        if (afterModel.length > 0) {
+          let after: History.History = [...history, message]
+          for (const hook of afterModel) after = yield* hook(after)
+          const last = after[after.length - 1]
+          if (last?.role === "assistant") {
+            history = after.slice(0, -1)
+            message = last
+          }
+        }
         let called = false
         const content: Array<Message.AssistantMessage["content"][number]> = []
-        for (const part of reply.content) {
+        for (const part of message.content) {
           if (part._tag !== "ToolCall") content.push(part)
           else {
             called = true
@@ -148,8 +156,8 @@ export const make = (hooks: ReadonlyArray<Hooks>, maxSteps = 1_000): Agent => {
             })
           }
         }
-        if (!called) return { text: textOf(content), history, steps, usage }
-        history = [...history.slice(0, -1), { role: "assistant", content }]
+        if (!called) return { text: textOf(content), history: [...history, message], steps, usage }
+        history = [...history, { role: "assistant", content }]
       }
       return yield* Effect.fail(new Failed())
     })

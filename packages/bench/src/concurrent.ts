@@ -94,10 +94,10 @@ const histories = Array.from({ length: runs }, (_, run): History.History =>
 /** One round: what it took, what a held run weighed if that is asked for, and how many runs heard another's instructions. */
 const round = async (subject: Subject, weigh: boolean) => {
   const { letGo, start, waiting } = subjects[subject]()
-  const ended: Array<Promise<Outcome>> = new Array(runs)
+  const ended: Array<Promise<Outcome>> = []
   const before = weigh ? heapUsed() : 0
   const startedAt = performance.now()
-  for (let i = 0; i < runs; i++) ended[i] = start(i, histories[i]!)
+  for (let i = 0; i < runs; i++) ended.push(start(i, histories[i]!))
   while (waiting() < runs) await new Promise((resolve) => setImmediate(resolve))
   const held = weigh ? heapUsed() - before : 0
   letGo()

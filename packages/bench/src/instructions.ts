@@ -12,7 +12,7 @@ import { Agent, Handler, Instructions } from "@heddle/core"
 import { Context, Effect } from "effect"
 import * as BareEffect from "./bareEffect.ts"
 import * as Heddle from "./heddle.ts"
-import { assert, type Competitor, measure, type Result, sample, type Subject, summary } from "./measure.ts"
+import { assert, type Competitor, measure, type Result, type Subject, summary } from "./measure.ts"
 import { answer, nothingSeen, question } from "./work.ts"
 
 const texts = Array.from({ length: 5 }, (_, i) => `Section ${i}.`)
@@ -102,7 +102,7 @@ const scoped = Instructions.scoped(Instructions.append("For Ada."))
 const base = Agent.run(agent, question)
 
 const setting = "I: setting a scoped value"
-const held: Array<unknown> = new Array(64).fill(undefined)
+const held: Array<unknown> = Array.from({ length: 64 })
 
 /** Only the value that carries the change: nothing is run. */
 const set: ReadonlyArray<Competitor> = [
@@ -115,7 +115,7 @@ const set: ReadonlyArray<Competitor> = [
     assert(times < 64 || held.every((run) => Effect.isEffect(run)), "effects are given a service")
   }),
   competitor(setting, "javascript", (times) => {
-    for (let i = 0; i < times; i++) held[i & 63] = { ...objects[i & 7]!, change: scoped }
+    for (let i = 0; i < times; i++) held[i & 63] = { text: objects[i & 7]!.text, change: scoped }
     assert(times < 64 || held.every((run) => typeof run === "object"), "objects are made")
   })
 ]
@@ -127,29 +127,52 @@ const loop = BareEffect.agent(started.loop, 0)
 const runLoop = BareEffect.runner(BareEffect.model(started.loop, 0))
 const plainLoop = BareEffect.run(loop, question)
 
-const runs = (subject: Subject, start: () => Promise<{ readonly text: string }>): Competitor =>
-  competitor("I: a run", subject, async (times) => {
-    for (let i = 0; i < times; i++) assert((await start()).text === answer, `${subject} answers`)
-  })
+const inTurn = 200
+const together = 20
+
+/** What `b` takes more than `a`, in ns: the median of many short turns, so that a pause in one of them does not count. */
+const extra = async (subject: Subject, a: Start, b: Start): Promise<number> => {
+  const time = async (start: Start) => {
+    const startedAt = performance.now()
+    for (let i = 0; i < together; i++) assert((await start()).text === answer, `${subject} answers`)
+    return performance.now() - startedAt
+  }
+  const differences: Array<number> = []
+  for (let turn = 0; turn < inTurn; turn++) {
+    const first = turn % 2 === 0 ? await time(a) : 0
+    const withChange = await time(b)
+    const plain = turn % 2 === 0 ? first : await time(a)
+    differences.push(((withChange - plain) * 1e6) / together)
+  }
+  return summary(differences).median
+}
+
+type Start = () => Promise<{ readonly text: string }>
 
 /** What a run takes more when its instructions are scoped: the value, the change and the new text. */
 const difference = async (): Promise<ReadonlyArray<Result>> => {
-  const samples = await sample(
-    [
-      runs("heddle", () => runAgent(Agent.run(agent, question))),
-      runs("heddle", () => runAgent(scoped(Agent.run(agent, question)))),
-      runs("effect", () => runLoop(plainLoop)),
-      runs("effect", () => runLoop(Effect.provideService(plainLoop, Current, { text: whole })))
-    ],
-    { rounds: 21 }
-  )
-  const more = (subject: Subject, from: number): Result => ({
-    case: "I: a run with a scoped value, less one without",
-    subject,
-    unit: "ns",
-    ...summary(samples[from + 1]!.map((ns, round) => ns - samples[from]![round]!))
-  })
-  return [more("heddle", 0), more("effect", 2)]
+  const heddle: Array<number> = []
+  const effect: Array<number> = []
+  for (let round = -3; round < 15; round++) {
+    const ours = await extra(
+      "heddle",
+      () => runAgent(Agent.run(agent, question)),
+      () => runAgent(scoped(Agent.run(agent, question)))
+    )
+    const bare = await extra(
+      "effect",
+      () => runLoop(plainLoop),
+      () => runLoop(Effect.provideService(plainLoop, Current, { text: whole }))
+    )
+    if (round < 0) continue
+    heddle.push(ours)
+    effect.push(bare)
+  }
+  const name = "I: a run with a scoped value, less one without"
+  return [
+    { case: name, subject: "heddle", unit: "ns", ...summary(heddle) },
+    { case: name, subject: "effect", unit: "ns", ...summary(effect) }
+  ]
 }
 
 // -----------------------------------------------------------------------------

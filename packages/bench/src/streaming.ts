@@ -8,7 +8,7 @@
  * and the bare loop do neither, they end in a text. A list is one chunk to an
  * Effect stream, which then maps it as an array: no reader of a model sees that.
  */
-import { Agent, Call, type ChatModel, Handler, Pipeline } from "@heddle/core"
+import { Agent, type AgentEvent, Call, type ChatModel, Handler, Pipeline } from "@heddle/core"
 import { Effect, Runtime, Stream } from "effect"
 import * as Heddle from "./heddle.ts"
 import { assert, type Competitor, measure, type Subject } from "./measure.ts"
@@ -50,34 +50,41 @@ const agent = Agent.make({
 
 type Start = () => Promise<Read>
 
-const heddle = (model: ChatModel.ModelCall): Start => {
+/** Reads a stream by its chunks, as one that writes to a socket does, or one by one, which costs an Effect for each. */
+const reader =
+  <A>(oneByOne: boolean, see: (total: Read, element: A) => void) =>
+  <E, R>(stream: Stream.Stream<A, E, R>): Effect.Effect<Read, E, R> =>
+    Effect.suspend(() => {
+      const total = read()
+      const reading = oneByOne
+        ? Stream.runForEach(stream, (element) => Effect.sync(() => see(total, element)))
+        : Stream.runForEachChunk(stream, (chunk) =>
+            Effect.sync(() => {
+              for (const element of chunk) see(total, element)
+            })
+          )
+      return Effect.as(reading, total)
+    })
+
+const heddle = (model: ChatModel.ModelCall, oneByOne = false): Start => {
   const run = Heddle.runner({ call: () => model })
-  return async () => {
-    const total = read()
-    const events = Agent.stream(agent, question)
-    await run(Stream.runForEach(events, (event) => Effect.sync(() => event._tag === "Text" && add(total, event.text))))
-    return total
-  }
+  const toEnd = reader<AgentEvent.AgentEvent | Call.Reset>(oneByOne, (total, event) => {
+    if (event._tag === "Text") add(total, event.text)
+  })
+  return () => run(toEnd(Agent.stream(agent, question)))
 }
 
-const effect = (model: Stream.Stream<ChatModel.ModelPart>): Start => {
+const effect = (model: Stream.Stream<ChatModel.ModelPart>, oneByOne = false): Start => {
   const looked = (part: ChatModel.ModelPart) => {
     look(part)
     return part
   }
   const run = Runtime.runPromise(Runtime.defaultRuntime)
-  return async () => {
-    const total = read()
-    const parts = model.pipe(
-      Stream.map(mark),
-      Stream.map(looked),
-      Stream.map(mark),
-      Stream.map(looked),
-      Stream.map(mark)
-    )
-    await run(Stream.runForEach(parts, (part) => Effect.sync(() => part._tag === "Text" && add(total, part.text))))
-    return total
-  }
+  const toEnd = reader<ChatModel.ModelPart>(oneByOne, (total, part) => {
+    if (part._tag === "Text") add(total, part.text)
+  })
+  return () =>
+    run(toEnd(model.pipe(Stream.map(mark), Stream.map(looked), Stream.map(mark), Stream.map(looked), Stream.map(mark))))
 }
 
 const javascript =
@@ -95,7 +102,7 @@ const javascript =
     return total
   }
 
-const oneByOne = Stream.rechunk(Stream.fromIterable(parts), 1)
+const provided = Stream.rechunk(Stream.fromIterable(parts), 1)
 
 async function* generate() {
   for (const part of parts) yield part
@@ -118,6 +125,7 @@ const competitor = (name: string, subject: Subject, start: Start): Competitor =>
 
 export const caseF = () => {
   const list = "F: a part from a list, 5 handlers"
+  const list1 = "F: the same, read one by one"
   const stream = "F: a part from a stream, 5 handlers"
   return measure([
     competitor(list, "heddle", heddle(Call.fromIterable(parts))),
@@ -127,8 +135,10 @@ export const caseF = () => {
       "javascript",
       javascript(() => parts)
     ),
-    competitor(stream, "heddle", heddle(Call.fromStream(oneByOne))),
-    competitor(stream, "effect", effect(oneByOne)),
+    competitor(list1, "heddle", heddle(Call.fromIterable(parts), true)),
+    competitor(list1, "effect", effect(Stream.fromIterable(parts), true)),
+    competitor(stream, "heddle", heddle(Call.fromStream(provided))),
+    competitor(stream, "effect", effect(provided)),
     competitor(stream, "javascript", javascript(generate))
   ])
 }
