@@ -41,11 +41,10 @@ import { InvalidOutput, type ModelError, type StepLimitReached, type ToolError }
 import * as Handler from "./Handler.ts"
 import type { History } from "./History.ts"
 import * as Instructions from "./Instructions.ts"
-import { type Cell, PendingScope, ScopeTarget } from "./internal/currentRun.ts"
+import { Cell, PendingScope, ScopeTarget } from "./internal/currentRun.ts"
 import { enter, type Ready, ready } from "./internal/enter.ts"
 import type { AgentSink } from "./internal/loop.ts"
 import { requireName } from "./internal/name.ts"
-import { entered, newCell, within } from "./internal/run.ts"
 import * as Message from "./Message.ts"
 import * as Pipeline from "./Pipeline.ts"
 import * as Tool from "./Tool.ts"
@@ -188,62 +187,40 @@ const configure = (
   change: Instructions.Change | undefined
 ): RunConfig => {
   const { history = [], ...given } = options ?? {}
+  const changed = Object.keys(given).length > 0
   return {
     agent: agent.name,
     instructions: change === undefined ? agent.instructions : change(agent.instructions),
     tools: agent.tools as Tools.Tools,
     history,
     input: typeof input === "string" ? Message.user(input) : input,
-    options:
-      options === undefined
-        ? agent.options
-        : { ...agent.options, ...given, model: { ...agent.options.model, ...given.model } }
+    options: changed ? { ...agent.options, ...given, model: { ...agent.options.model, ...given.model } } : agent.options
   }
 }
 
+/** Runs the agent to its result, and decodes the answer. */
 const start = (
   agent: AgentImpl,
   input: Input,
   options: CallOptions | undefined,
   change: Instructions.Change | undefined,
   sink: AgentSink
-): Effect.Effect<void, unknown, unknown> =>
-  Effect.flatMap(Effect.context<unknown>(), (context) => {
+): Effect.Effect<void, unknown, unknown> => {
+  const watched = sink.demand !== "value"
+  let outermost: Outermost | undefined
+  const entering = enter(agent.ready, (context) => {
     const pending = getService(context, PendingScope)
     const both = pending && change ? (i: Instructions.Instructions) => change(pending(i)) : (pending ?? change)
     const config = configure(agent, input, options, both)
-    const cell = newCell(config.instructions)
-    return within(carryOut(agent, config, sink, cell), entered(context, cell))
+    const cell = new Cell(config.instructions)
+    outermost = new Outermost(sink, cell)
+    return { config, cell, sink: outermost }
   })
-
-/** Runs an attempt to its result, and decodes the answer. */
-const carryOut = (
-  agent: AgentImpl,
-  config: RunConfig,
-  sink: AgentSink,
-  cell: Cell
-): Effect.Effect<void, unknown, unknown> => {
-  const watched = sink.demand !== "value"
-  let result: AgentResult | undefined
-  const inner: AgentSink = {
-    fold: sink.fold,
-    demand: sink.demand,
-    emit: (event) => {
-      if (event._tag === "Completed") {
-        result = event.result
-        return
-      }
-      if (event._tag === "Reset") result = undefined
-      cell.said = event._tag === "Failed" || event._tag === "Cancelled"
-      if (watched) return sink.emit(event)
-    },
-    whole: (value) => {
-      result = value
-    }
-  }
   const send = (event: AgentEvent.AgentEvent) => (watched ? (sink.emit(event) ?? Effect.void) : Effect.void)
-  const decoded = Effect.flatMap(enter(agent.ready, config, inner, cell), () => {
-    if (result === undefined) return Effect.die(new Error(`Agent "${agent.name}" ended well without a result.`))
+  const decoded = Effect.flatMap(entering, () => {
+    const result = outermost?.result
+    if (result === undefined)
+      return Effect.die(new globalThis.Error(`Agent "${agent.name}" ended well without a result.`))
     const { history, steps, text, usage } = result
     const output = agent.decode === undefined ? Either.right(text) : agent.decode(text)
     if (Either.isRight(output)) return sink.whole({ ...result, output: output.right }) ?? Effect.void
@@ -251,6 +228,31 @@ const carryOut = (
     return Effect.zipRight(send({ _tag: "Failed", error, cause: Cause.fail(error), history, steps, usage }), error)
   })
   return watched ? Effect.zipRight(send({ _tag: "RunStarted", agent: agent.name }), decoded) : decoded
+}
+
+/** Keeps the result back until it is decoded, and knows whether the last event says how the run ended. */
+class Outermost implements AgentSink {
+  readonly fold: AgentSink["fold"]
+  readonly demand: Call.Demand
+  result: AgentResult | undefined = undefined
+  private readonly outer: AgentSink
+  private readonly cell: Cell
+
+  constructor(outer: AgentSink, cell: Cell) {
+    this.fold = outer.fold
+    this.demand = outer.demand
+    this.outer = outer
+    this.cell = cell
+  }
+  emit(event: AgentEvent.AgentEvent | Call.Reset): Call.Wait {
+    if (event._tag === "Completed") return this.whole(event.result)
+    if (Call.isReset(event)) this.result = undefined
+    this.cell.said = event._tag === "Failed" || event._tag === "Cancelled"
+    return this.demand === "value" ? undefined : this.outer.emit(event)
+  }
+  whole(result: AgentResult): Call.Wait {
+    this.result = result
+  }
 }
 
 /** A run as a call whose parts are events: what `run` and `stream` run, and what makes an agent a step or a tool. */

@@ -162,6 +162,8 @@ export const stream = <Part, A, E, R, P extends Part, A1 extends A>(
         Effect.interruptible,
         Effect.forkScoped
       )
+      // Runs before the interruption: a last word that nobody reads must not wait for a reader.
+      yield* Effect.addFinalizer(() => mailbox.shutdown)
       return Mailbox.toStream(mailbox)
     })
   )

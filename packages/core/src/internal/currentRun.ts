@@ -3,7 +3,11 @@
  * `Instructions.scoped` left for the next run to take.
  */
 import * as Context from "effect/Context"
-import type * as Scope from "effect/Scope"
+import * as Effect from "effect/Effect"
+import * as ExecutionStrategy from "effect/ExecutionStrategy"
+import type * as Exit from "effect/Exit"
+import { pipeArguments } from "effect/Pipeable"
+import * as Scope from "effect/Scope"
 import type { HookName } from "../Handler.ts"
 import type { Instructions } from "../Instructions.ts"
 
@@ -12,24 +16,60 @@ export type Place = HookName | "provide" | "effect"
 
 /** Where an error came from; without a handler, from the model or a tool. */
 interface Origin {
-  readonly handler: string | undefined
-  readonly place: Place | undefined
+  readonly handler?: string
+  readonly hook?: Place
 }
 
 /**
  * What the fibers of a run share. A context is dear to change, so it is entered
  * once a run, and the cell moves with the run. An attempt that may go on beside
  * another has a cell of its own.
+ *
+ * The cell is also the scope inside the run: what it takes in is released when
+ * the attempt ends that was on then.
  */
-export interface Cell {
+export class Cell implements Scope.Scope {
+  readonly [Scope.ScopeTypeId]: Scope.ScopeTypeId = Scope.ScopeTypeId
+  readonly strategy = ExecutionStrategy.sequential
   /** The instructions in force. */
   instructions: Instructions
-  /** The attempt whose end releases what is acquired now. */
+  /** The attempt that is on. */
   attempt: { readonly scope: Scope.Scope } | undefined
-  /** Which handler an error came from. */
-  readonly origins: Map<unknown, Origin>
   /** Whether the last event already says how the run ended. */
-  said: boolean
+  said = false
+  private origins: Map<unknown, Origin> | undefined
+
+  constructor(instructions: Instructions, attempt?: { readonly scope: Scope.Scope }) {
+    this.instructions = instructions
+    this.attempt = attempt
+  }
+
+  /** Notes where an error came from, unless something further inside has noted it already. */
+  note(error: unknown, origin: Origin): void {
+    this.origins ??= new Map()
+    if (!this.origins.has(error)) this.origins.set(error, origin)
+  }
+
+  /** Where an error came from. */
+  originOf(error: unknown): Origin | undefined {
+    return this.origins?.get(error)
+  }
+
+  private get now(): Scope.Scope {
+    if (this.attempt === undefined) throw new Error("The run has not begun.")
+    return this.attempt.scope
+  }
+  // What `Scope.fork` and `Scope.addFinalizerExit` call on a scope.
+  fork(strategy: ExecutionStrategy.ExecutionStrategy) {
+    return Effect.suspend(() => Scope.fork(this.now, strategy))
+  }
+  addFinalizer(finalizer: (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<unknown>) {
+    return Effect.suspend(() => Scope.addFinalizerExit(this.now, finalizer))
+  }
+  pipe() {
+    // oxlint-disable-next-line prefer-rest-params -- `pipeArguments` takes `arguments`
+    return pipeArguments(this, arguments)
+  }
 }
 
 /** The run that a fiber is part of, if any. */

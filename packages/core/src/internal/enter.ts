@@ -7,6 +7,7 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as FiberRef from "effect/FiberRef"
 import type { AgentEvent } from "../AgentEvent.ts"
 import type { AgentCall, AgentResult, RunConfig } from "../AgentRun.ts"
 import * as Call from "../Call.ts"
@@ -15,10 +16,10 @@ import { isInstructions } from "../Instructions.ts"
 import * as Instructions from "../Instructions.ts"
 import { isTools } from "../Tools.ts"
 import { compile, invoke, invokeWrap, type LoopHooks, type Resolved } from "./compile.ts"
-import type { Cell } from "./currentRun.ts"
+import { Cell } from "./currentRun.ts"
 import { finished } from "./finish.ts"
 import { type AgentSink, loop } from "./loop.ts"
-import { Attempt, defect, entered, leaving, within } from "./run.ts"
+import { Attempt, beginning, defect, entered, leaving, within } from "./run.ts"
 
 type Leg = Effect.Effect<void, unknown, unknown>
 
@@ -38,11 +39,24 @@ export const ready = (handlers: ReadonlyArray<Definition>, output: object | unde
   return { handlers, output, hooks: stateless.length === handlers.length ? compile(stateless) : undefined }
 }
 
-/** An attempt at a run: it ends with a result, or with one event that says why not. */
-export const enter = (ready: Ready, config: RunConfig, sink: AgentSink, cell: Cell): Leg => {
-  const path = new Path(ready, new Attempt(config), sink, cell)
-  return path.run(() => path.next(0, config, []))
-}
+/**
+ * A run, in a context of its own. It ends with a result, or with one event that
+ * says why not. `begin` makes the configuration, sink and cell of a context.
+ */
+export const enter = (
+  ready: Ready,
+  begin: (context: Context.Context<unknown>) => {
+    readonly config: RunConfig
+    readonly sink: AgentSink
+    readonly cell: Cell
+  }
+): Leg =>
+  Effect.withFiberRuntime((fiber) => {
+    const context = fiber.getFiberRef(FiberRef.currentContext) as Context.Context<unknown>
+    const { cell, config, sink } = begin(context)
+    const path = new Path(ready, new Attempt(config), sink, cell)
+    return path.run(() => path.next(0, config, []), { inside: entered(context, cell), outside: context })
+  })
 
 /** The way of one attempt through the handlers. */
 class Path {
@@ -59,32 +73,35 @@ class Path {
   }
 
   /** Runs the attempt, and ends it however it ends: what it acquired is released, a finish becomes its result. */
-  run(leg: () => Leg): Leg {
+  run(leg: () => Leg, contexts?: Record<"inside" | "outside", Context.Context<unknown>>): Leg {
     const { attempt, cell, sink } = this
     const { attempt: before, instructions } = cell
+    const left = (end: Leg): Leg => {
+      cell.attempt = before
+      cell.instructions = instructions
+      return contexts === undefined
+        ? end
+        : Effect.zipRight(FiberRef.set(FiberRef.currentContext, contexts.outside), end)
+    }
     return Effect.uninterruptibleMask((restore) => {
       cell.attempt = attempt
-      return Effect.matchCauseEffect(restore(leg()), {
+      const going = Effect.matchCauseEffect(restore(leg()), {
         onSuccess: () => {
           const closing = attempt.close(Exit.void)
-          cell.attempt = before
-          cell.instructions = instructions
-          return closing ?? Effect.void
+          return closing === undefined ? left(Effect.void) : Effect.flatMap(closing, () => left(Effect.void))
         },
         onFailure: (cause) => {
-          const closing = attempt.close(Exit.failCause(cause)) ?? Effect.void
           const answer = finished(cause)
           const end =
             answer !== undefined
-              ? restore(sink.whole(attempt.answered(answer)) ?? Effect.void)
+              ? Effect.suspend(() => restore(sink.whole(attempt.answered(answer)) ?? Effect.void))
               : Effect.zipRight(this.farewell(cause), Effect.failCause(cause))
-          return Effect.flatMap(closing, () => {
-            cell.attempt = before
-            cell.instructions = instructions
-            return end
-          })
+          return Effect.flatMap(attempt.close(Exit.failCause(cause)) ?? Effect.void, () => left(end))
         }
       })
+      return contexts === undefined
+        ? going
+        : Effect.zipRight(FiberRef.set(FiberRef.currentContext, contexts.inside), going)
     })
   }
 
@@ -95,15 +112,13 @@ class Path {
     const soFar = { history: attempt.historySoFar, steps: attempt.steps, usage: attempt.usage }
     if (Cause.isInterruptedOnly(cause)) return sink.emit({ _tag: "Cancelled", ...soFar }) ?? Effect.void
     const error = Cause.squash(cause)
-    const { handler, place } = cell.origins.get(error) ?? {}
     return (
       sink.emit({
         _tag: "Failed",
         error,
         cause,
         ...soFar,
-        ...(handler !== undefined && { handler }),
-        ...(place !== undefined && { hook: place })
+        ...cell.originOf(error)
       }) ?? Effect.void
     )
   }
@@ -158,7 +173,7 @@ class Path {
           return attempt(this.cell)
         }
         // This attempt may go on beside the first.
-        const cell = { ...this.cell, attempt: this.attempt }
+        const cell = new Cell(this.cell.instructions, this.attempt)
         return Effect.flatMap(Effect.context<unknown>(), (context) => within(attempt(cell), entered(context, cell)))
       })
     return Call.into(
@@ -184,7 +199,7 @@ class Path {
 
   private loop(config: RunConfig, resolved: ReadonlyArray<Resolved>): Leg {
     const { attempt, ready, sink } = this
-    attempt.history = new Attempt(config).history
+    attempt.history = beginning(config)
     this.cell.instructions = config.instructions
     const plan = { config, output: ready.output }
     if (ready.hooks !== undefined) return loop({ ...plan, hooks: ready.hooks }, attempt, sink)

@@ -45,7 +45,7 @@ export const loop = (plan: Plan, attempt: Attempt, sink: AgentSink): Effect.Effe
       const reply = yield* callModel(plan, attempt, last, sink)
       attempt.usage = ChatModel.addUsage(attempt.usage, reply.usage)
       attempt.reply = Message.assistant(reply.content)
-      attempt.outcomes = new Map()
+      attempt.outcomes = undefined
       if (hooks.afterModel !== undefined) {
         const changed = hooks.afterModel(History.append(attempt.history, attempt.reply))
         takeIn(attempt, Effect.isEffect(changed) ? yield* changed : changed)
@@ -178,7 +178,8 @@ const callTools = (
   const one = ([index, { arguments: args, id, name }]: PendingCall) => {
     const call = hooks.callTool({ id, name, arguments: args, tool: tools.get(name), offered: tools.names })
     const settle = (outcome: Message.ToolOutcome) => {
-      attempt.outcomes.set(index, outcome)
+      const outcomes = (attempt.outcomes ??= new Map<number, Message.ToolOutcome>())
+      outcomes.set(index, outcome)
     }
     if (sink.demand === "value") return Effect.map(Call.run(call, Tool.fold), settle)
     const step = attempt.steps
@@ -214,7 +215,7 @@ const directAnswer = (
   tools: Tools.Tools<unknown, unknown>
 ): string | undefined => {
   for (const [index, call] of calls) {
-    const outcome = attempt.outcomes.get(index)
+    const outcome = attempt.outcomes?.get(index)
     if (outcome?._tag === "Succeeded" && tools.get(call.name)?.returnDirectly) return Message.renderOutcome(outcome)
   }
   return undefined

@@ -5,16 +5,13 @@
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import type * as Exit from "effect/Exit"
 import * as FiberRef from "effect/FiberRef"
-import { pipeArguments } from "effect/Pipeable"
 import * as Scope from "effect/Scope"
 import type { AgentResult, RunConfig, RunEnd } from "../AgentRun.ts"
 import * as ChatModel from "../ChatModel.ts"
 import { HandlerDefect } from "../Errors.ts"
 import * as History from "../History.ts"
-import type { Instructions } from "../Instructions.ts"
 import * as Message from "../Message.ts"
 import { type Cell, CurrentRun, PendingScope, type Place } from "./currentRun.ts"
 import { Finish, finished, FinishSignal } from "./finish.ts"
@@ -32,57 +29,23 @@ export const within = <A, E>(effect: Effect.Effect<A, E, unknown>, context: Cont
     )
   })
 
-/** A cell for a run. */
-export const newCell = (instructions: Instructions): Cell => ({
-  instructions,
-  attempt: undefined,
-  origins: new Map(),
-  said: false
-})
-
 /** The context with a cell in it. A pending change of instructions has been taken, and is gone from it. */
 export const entered = (context: Context.Context<unknown>, cell: Cell): Context.Context<unknown> => {
   const services = new Map(context.unsafeMap)
   services.set(CurrentRun.key, cell)
-  services.set(Scope.Scope.key, new RunScope(cell))
+  services.set(Scope.Scope.key, cell)
   services.delete(PendingScope.key)
   return Context.unsafeMake(services)
-}
-
-/** The scope inside a run: what it takes in is released when the attempt ends that was on then. */
-class RunScope implements Scope.Scope {
-  readonly [Scope.ScopeTypeId]: Scope.ScopeTypeId = Scope.ScopeTypeId
-  readonly strategy = ExecutionStrategy.sequential
-  readonly cell: Cell
-  constructor(cell: Cell) {
-    this.cell = cell
-  }
-  private get now(): Scope.Scope {
-    if (this.cell.attempt === undefined) throw new Error("The run has not begun.")
-    return this.cell.attempt.scope
-  }
-  // What `Scope.fork` and `Scope.addFinalizerExit` call on a scope.
-  fork(strategy: ExecutionStrategy.ExecutionStrategy) {
-    return Effect.suspend(() => Scope.fork(this.now, strategy))
-  }
-  addFinalizer(finalizer: (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<unknown>) {
-    return Effect.suspend(() => Scope.addFinalizerExit(this.now, finalizer))
-  }
-  pipe() {
-    // oxlint-disable-next-line prefer-rest-params -- `pipeArguments` takes `arguments`
-    return pipeArguments(this, arguments)
-  }
 }
 
 // -----------------------------------------------------------------------------
 // ways out
 // -----------------------------------------------------------------------------
 
-/** Marks a failure as coming from `place` of `handler`, unless something further inside has marked it already. */
-const mark = (cause: Cause.Cause<unknown>, handler?: string, place?: Place): Effect.Effect<never, unknown> =>
+/** Marks a failure as coming from `hook` of `handler`, unless something further inside has marked it already. */
+const mark = (cause: Cause.Cause<unknown>, handler?: string, hook?: Place): Effect.Effect<never, unknown> =>
   Effect.flatMap(CurrentRun, (cell) => {
-    const error = Cause.squash(cause)
-    if (cell !== undefined && !cell.origins.has(error)) cell.origins.set(error, { handler, place })
+    cell?.note(Cause.squash(cause), { ...(handler !== undefined && { handler }), ...(hook !== undefined && { hook }) })
     return Effect.failCause(cause)
   })
 
@@ -116,6 +79,9 @@ export const defect = (handler: string, place: Place, problem: string, cause?: u
 // the state of an attempt
 // -----------------------------------------------------------------------------
 
+/** What a run begins with: what was said before, and the input. */
+export const beginning = ({ history, input }: RunConfig): History.History => History.append(history, input)
+
 /** How far an attempt at a run has come. Owned by its loop; read when it ends, however it does. */
 export class Attempt {
   /** Settled messages. */
@@ -123,14 +89,14 @@ export class Attempt {
   /** The reply that is being worked on: its calls may still be pending. */
   reply: Message.AssistantMessage | undefined = undefined
   /** The outcomes of its calls, as they come in. */
-  outcomes = new Map<number, Message.ToolOutcome>()
+  outcomes: Map<number, Message.ToolOutcome> | undefined = undefined
   steps = 0
   toolsRan = false
   usage: ChatModel.Usage = ChatModel.noUsage
   #scope: Scope.CloseableScope | undefined
 
   constructor(config: RunConfig) {
-    this.history = History.append(config.history, config.input)
+    this.history = beginning(config)
   }
 
   /** What is acquired in the attempt; opened by the first who asks. */
@@ -150,7 +116,7 @@ export class Attempt {
       ...this.reply,
       content: this.reply.content.map((content, i) =>
         content._tag === "ToolCall" && content.outcome._tag === "Pending"
-          ? { ...content, outcome: this.outcomes.get(i) ?? Message.cancelled }
+          ? { ...content, outcome: this.outcomes?.get(i) ?? Message.cancelled }
           : content
       )
     }
