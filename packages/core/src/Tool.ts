@@ -209,8 +209,11 @@ class InvalidResult {
   }
 }
 
+/** The message of an error, unless it only repeats the fields, as that of a schema's error without one of its own does. */
 const messageOf = (error: unknown): string =>
-  error instanceof globalThis.Error && error.message !== "" ? `: ${error.message}` : ""
+  error instanceof globalThis.Error && error.message !== "" && !error.message.startsWith("{")
+    ? `: ${error.message}`
+    : ""
 
 const define = <P, PI, F, FI, Mode extends FailureMode>(
   options: Options<P, PI, F, FI, Mode>,

@@ -12,7 +12,6 @@ import {
   type History,
   Instructions,
   Message,
-  Pipeline,
   Tool,
   Tools
 } from "@heddle/core"
@@ -30,7 +29,7 @@ import { type Cut, pieces } from "../ScriptedModel.ts"
 import * as VirtualClock from "./virtualClock.ts"
 
 /** What the model does in one turn. */
-export interface Turn {
+interface Turn {
   readonly text: string
   readonly calls: ReadonlyArray<"echo" | "slow" | "sorry" | "boom" | "throws" | "nowhere">
   /** Fails after its text, the first time that it is asked. */
@@ -48,7 +47,7 @@ export interface World {
 }
 
 /** The failure of the tool that fails the run. */
-export class Boom extends Schema.TaggedError<Boom>()("Boom", {}) {}
+class Boom extends Schema.TaggedError<Boom>()("Boom", {}) {}
 
 const boom = new Boom()
 const modelError = new Errors.ModelError({ reason: "Network", message: "the line broke" })
@@ -349,6 +348,3 @@ export const identity = (name: string): Handler.Handler =>
     afterModel: (history) => history,
     wrapToolCall: (request, next) => next(request)
   })
-
-/** Handlers in their order, whatever their types. */
-export const compose = (...handlers: ReadonlyArray<Handler.Any>): Handler.Any => Pipeline.make(...handlers)
