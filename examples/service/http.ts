@@ -77,7 +77,8 @@ const currentUser = Effect.gen(function* () {
 
 type Event = AgentEvent.AgentEvent | Call.Reset
 
-const toServerSentEvent = (event: Event) => `event: ${event._tag}\ndata: ${JSON.stringify(AgentEvent.toJson(event))}\n\n`
+const toServerSentEvent = (event: Event) =>
+  `event: ${event._tag}\ndata: ${JSON.stringify(AgentEvent.toJson(event))}\n\n`
 
 const postRuns = Effect.gen(function* () {
   const user = yield* currentUser

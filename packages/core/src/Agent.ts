@@ -24,25 +24,23 @@
  * const program = Agent.run(agent, "What is 1 + 2?") // needs a ChatModel
  * ```
  */
-import * as Cause from "effect/Cause"
-import { get as getService } from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Effectable from "effect/Effectable"
-import * as Either from "effect/Either"
 import * as JSONSchema from "effect/JSONSchema"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import * as AgentEvent from "./AgentEvent.ts"
-import type { AgentCall, AgentResult, RunConfig, RunOptions } from "./AgentRun.ts"
+import type { AgentCall, AgentResult, RunOptions } from "./AgentRun.ts"
 import * as Call from "./Call.ts"
 import type { ChatModel } from "./ChatModel.ts"
-import { InvalidOutput, type ModelError, type StepLimitReached, type ToolError } from "./Errors.ts"
+import type { InvalidOutput, ModelError, StepLimitReached, ToolError } from "./Errors.ts"
 import * as Handler from "./Handler.ts"
 import type { History } from "./History.ts"
 import * as Instructions from "./Instructions.ts"
-import { Cell, PendingScope, ScopeTarget } from "./internal/currentRun.ts"
-import { enter, type Ready, ready } from "./internal/enter.ts"
+import { type AgentImpl, start } from "./internal/agent.ts"
+import { ScopeTarget } from "./internal/currentRun.ts"
+import { ready } from "./internal/enter.ts"
 import type { AgentSink } from "./internal/loop.ts"
 import { requireName } from "./internal/name.ts"
 import * as Message from "./Message.ts"
@@ -81,11 +79,6 @@ export type Context<A> = A extends Agent<infer _O, infer _E, infer R> ? R : neve
 
 /** What a run may fail with besides the errors of handlers and tools. */
 export type RunError = ModelError | ToolError | StepLimitReached
-
-interface AgentImpl extends Any {
-  readonly ready: Ready
-  readonly decode: ((text: string) => Either.Either<unknown, unknown>) | undefined
-}
 
 const AgentProto = {
   [TypeId]: { _Output: (_: never) => _, _E: (_: never) => _, _R: (_: never) => _ },
@@ -179,81 +172,6 @@ export interface CallOptions extends Partial<RunOptions> {
 
 /** What a run is asked: text, or a message with files. */
 export type Input = string | Message.UserMessage
-
-const configure = (
-  agent: AgentImpl,
-  input: Input,
-  options: CallOptions | undefined,
-  change: Instructions.Change | undefined
-): RunConfig => {
-  const { history = [], ...given } = options ?? {}
-  const changed = Object.keys(given).length > 0
-  return {
-    agent: agent.name,
-    instructions: change === undefined ? agent.instructions : change(agent.instructions),
-    tools: agent.tools as Tools.Tools,
-    history,
-    input: typeof input === "string" ? Message.user(input) : input,
-    options: changed ? { ...agent.options, ...given, model: { ...agent.options.model, ...given.model } } : agent.options
-  }
-}
-
-/** Runs the agent to its result, and decodes the answer. */
-const start = (
-  agent: AgentImpl,
-  input: Input,
-  options: CallOptions | undefined,
-  change: Instructions.Change | undefined,
-  sink: AgentSink
-): Effect.Effect<void, unknown, unknown> => {
-  const watched = sink.demand !== "value"
-  let outermost: Outermost | undefined
-  const entering = enter(agent.ready, (context) => {
-    const pending = getService(context, PendingScope)
-    const both = pending && change ? (i: Instructions.Instructions) => change(pending(i)) : (pending ?? change)
-    const config = configure(agent, input, options, both)
-    const cell = new Cell(config.instructions)
-    outermost = new Outermost(sink, cell)
-    return { config, cell, sink: outermost }
-  })
-  const send = (event: AgentEvent.AgentEvent) => (watched ? (sink.emit(event) ?? Effect.void) : Effect.void)
-  const decoded = Effect.flatMap(entering, () => {
-    const result = outermost?.result
-    if (result === undefined)
-      return Effect.die(new globalThis.Error(`Agent "${agent.name}" ended well without a result.`))
-    const { history, steps, text, usage } = result
-    const output = agent.decode === undefined ? Either.right(text) : agent.decode(text)
-    if (Either.isRight(output)) return sink.whole({ ...result, output: output.right }) ?? Effect.void
-    const error = new InvalidOutput({ agent: agent.name, text, cause: output.left })
-    return Effect.zipRight(send({ _tag: "Failed", error, cause: Cause.fail(error), history, steps, usage }), error)
-  })
-  return watched ? Effect.zipRight(send({ _tag: "RunStarted", agent: agent.name }), decoded) : decoded
-}
-
-/** Keeps the result back until it is decoded, and knows whether the last event says how the run ended. */
-class Outermost implements AgentSink {
-  readonly fold: AgentSink["fold"]
-  readonly demand: Call.Demand
-  result: AgentResult | undefined = undefined
-  private readonly outer: AgentSink
-  private readonly cell: Cell
-
-  constructor(outer: AgentSink, cell: Cell) {
-    this.fold = outer.fold
-    this.demand = outer.demand
-    this.outer = outer
-    this.cell = cell
-  }
-  emit(event: AgentEvent.AgentEvent | Call.Reset): Call.Wait {
-    if (event._tag === "Completed") return this.whole(event.result)
-    if (Call.isReset(event)) this.result = undefined
-    this.cell.said = event._tag === "Failed" || event._tag === "Cancelled"
-    return this.demand === "value" ? undefined : this.outer.emit(event)
-  }
-  whole(result: AgentResult): Call.Wait {
-    this.result = result
-  }
-}
 
 /** A run as a call whose parts are events: what `run` and `stream` run, and what makes an agent a step or a tool. */
 export const call = <O, E, R>(

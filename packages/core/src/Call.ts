@@ -17,86 +17,45 @@
  *   )
  * ```
  */
-import * as Cause from "effect/Cause"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
-import { dual } from "effect/Function"
 import * as Mailbox from "effect/Mailbox"
-import { type Pipeable, pipeArguments } from "effect/Pipeable"
-import type * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import {
-  Attempting,
-  type Demand,
-  Each,
-  emitAll,
-  type Fold,
-  Folding,
-  isReset,
-  type Reset,
-  type Sink,
-  type Wait
-} from "./internal/sink.ts"
+  type Any,
+  type Call,
+  CallImpl,
+  type ContextOf,
+  type ErrorOf,
+  flow,
+  type PartOf,
+  type ValueOf
+} from "./internal/call.ts"
+import { type Demand, Each, emitAll, type Fold, Folding, type Reset, type Sink, type Wait } from "./internal/sink.ts"
 
-const TypeId: unique symbol = Symbol.for("@heddle/core/Call")
-
-/**
- * A computation that emits `Part`s and ends with the `A` that they fold to.
- *
- * A call that only emits parts (`fromIterable`, `fromStream`) has `never` for
- * `A`: its value comes from the fold of whoever runs it.
- */
-export interface Call<out Part, out A, out E = never, out R = never> extends Pipeable {
-  readonly [TypeId]: {
-    readonly _Part: (_: never) => Part
-    readonly _A: (_: never) => A
-    readonly _E: (_: never) => E
-    readonly _R: (_: never) => R
-  }
-}
-
-/** Any call. */
-export type Any = Call<unknown, unknown, unknown, unknown>
-/** The parts of a call. */
-export type PartOf<C> = C extends Call<infer Part, infer _A, infer _E, infer _R> ? Part : never
-/** The value of a call. */
-export type ValueOf<C> = C extends Call<infer _P, infer A, infer _E, infer _R> ? A : never
-/** The error of a call. */
-export type ErrorOf<C> = C extends Call<infer _P, infer _A, infer E, infer _R> ? E : never
-/** What a call needs. */
-export type ContextOf<C> = C extends Call<infer _P, infer _A, infer _E, infer R> ? R : never
-
+export {
+  type Any,
+  type Call,
+  type ContextOf,
+  type ErrorOf,
+  isCall,
+  type PartOf,
+  type ValueOf
+} from "./internal/call.ts"
+export {
+  around,
+  gate,
+  map,
+  onExit,
+  orElse,
+  retry,
+  type RetryOptions,
+  tap,
+  tapValue,
+  type Transducer,
+  transform
+} from "./internal/combinators.ts"
 export { type Accumulator, type Demand, type Fold, isReset, Reset, type Sink, type Wait } from "./internal/sink.ts"
-
-/**
- * Inside this module a sink is untyped: it accepts more than the call at hand
- * emits, which a type parameter of `Call` cannot say without being invariant.
- * The public signatures are the check.
- */
-// oxlint-disable-next-line no-explicit-any
-type Down = Sink<any, any>
-
-class CallImpl<Part, A, E, R> implements Call<Part, A, E, R> {
-  declare readonly [TypeId]: Call<Part, A, E, R>[typeof TypeId]
-  readonly into: (sink: Down) => Effect.Effect<void, E, R>
-  constructor(into: (sink: Down) => Effect.Effect<void, E, R>) {
-    this.into = into
-  }
-  pipe() {
-    // oxlint-disable-next-line prefer-rest-params -- `pipeArguments` takes `arguments`
-    return pipeArguments(this, arguments)
-  }
-}
-
-/** Whether a value is a call. */
-export const isCall = (u: unknown): u is Any => u instanceof CallImpl
-
-// -----------------------------------------------------------------------------
-// running
-// -----------------------------------------------------------------------------
-
-const flow = <E, R>(self: Call<unknown, unknown, E, R>, sink: Down): Effect.Effect<void, E, R> =>
-  (self as CallImpl<unknown, unknown, E, R>).into(sink)
 
 /**
  * Sends the parts of a call into a sink, as an Effect that is to be run once.
@@ -216,248 +175,3 @@ export const unwrap = <C extends Any, E, R>(
   new CallImpl((sink) =>
     Effect.flatMap(effect, (self) => flow(self as Call<unknown, unknown, ErrorOf<C>, ContextOf<C>>, sink))
   )
-
-// -----------------------------------------------------------------------------
-// parts
-// -----------------------------------------------------------------------------
-
-const atLeastParts = (demand: Demand): Demand => (demand === "value" ? "parts" : demand)
-
-/** A call like `self` whose parts go through `emit` on their way to the sink. */
-const through = <Part, A, E, R, P2>(
-  self: Call<Part, A, E, R>,
-  step: (sink: Down) => (part: Part) => Wait
-): Call<P2, A, E, R> =>
-  new CallImpl((outer) => {
-    const each = step(outer)
-    const passing = (part: Part | Reset) => (isReset(part) ? outer.emit(part) : each(part))
-    return flow(self, new Each<Part, A>(outer.fold, atLeastParts(outer.demand), passing))
-  })
-
-/** Changes each part, and so the value. */
-export const map: {
-  <Part, P2>(f: (part: Part) => P2): <A, E, R>(self: Call<Part, A, E, R>) => Call<P2, A, E, R>
-  <Part, A, E, R, P2>(self: Call<Part, A, E, R>, f: (part: Part) => P2): Call<P2, A, E, R>
-} = dual(2, <Part, A, E, R, P2>(self: Call<Part, A, E, R>, f: (part: Part) => P2): Call<P2, A, E, R> =>
-  through<Part, A, E, R, P2>(self, (sink) => (part) => sink.emit(f(part)))
-)
-
-/** Looks at each part before it is passed on. An Effect that `f` returns is run first. */
-export const tap: {
-  <Part>(f: (part: Part) => void | Effect.Effect<void>): <A, E, R>(self: Call<Part, A, E, R>) => Call<Part, A, E, R>
-  <Part, A, E, R>(self: Call<Part, A, E, R>, f: (part: Part) => void | Effect.Effect<void>): Call<Part, A, E, R>
-} = dual(
-  2,
-  <Part, A, E, R>(self: Call<Part, A, E, R>, f: (part: Part) => void | Effect.Effect<void>): Call<Part, A, E, R> =>
-    through<Part, A, E, R, Part>(self, (sink) => (part) => {
-      const wait: unknown = f(part)
-      return Effect.isEffect(wait)
-        ? Effect.flatMap(wait as Effect.Effect<void>, () => sink.emit(part) ?? Effect.void)
-        : sink.emit(part)
-    })
-)
-
-/** Sees parts across chunk borders: `push` may hold parts back, `flush` lets go of the rest at the end. */
-export interface Transducer<Part> {
-  readonly push: (part: Part) => ReadonlyArray<Part>
-  readonly flush: () => ReadonlyArray<Part>
-}
-
-/** Sends the parts through a transducer, made afresh for each attempt. */
-export const transform: {
-  <Part>(make: () => Transducer<Part>): <A, E, R>(self: Call<Part, A, E, R>) => Call<Part, A, E, R>
-  <Part, A, E, R>(self: Call<Part, A, E, R>, make: () => Transducer<Part>): Call<Part, A, E, R>
-} = dual(
-  2,
-  <Part, A, E, R>(self: Call<Part, A, E, R>, make: () => Transducer<Part>): Call<Part, A, E, R> =>
-    new CallImpl((outer) => {
-      let transducer = make()
-      const inner = new Each<Part, A>(outer.fold, atLeastParts(outer.demand), (part) => {
-        if (!isReset(part)) return emitAll(outer, transducer.push(part))
-        transducer = make()
-        return outer.emit(part)
-      })
-      return Effect.flatMap(flow(self, inner), () => emitAll(outer, transducer.flush()) ?? Effect.void)
-    })
-)
-
-// -----------------------------------------------------------------------------
-// values
-// -----------------------------------------------------------------------------
-
-const lift = <A, E, R>(result: A | Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.isEffect(result) ? (result as Effect.Effect<A, E, R>) : Effect.succeed(result)
-
-/**
- * Holds all parts back until `judge` has seen the value, then lets them go, or
- * gives what `judge` answered in their place. Nothing gets out when it fails.
- */
-export const gate: {
-  <A, B, E2 = never, R2 = never>(
-    judge: (value: A) => B | Effect.Effect<B, E2, R2>
-  ): <Part, E, R>(self: Call<Part, A, E, R>) => Call<Part, A | B, E | NoInfer<E2>, R | NoInfer<R2>>
-  <Part, A, E, R, B, E2 = never, R2 = never>(
-    self: Call<Part, A, E, R>,
-    judge: (value: A) => B | Effect.Effect<B, E2, R2>
-  ): Call<Part, A | B, E | NoInfer<E2>, R | NoInfer<R2>>
-} = dual(
-  2,
-  <Part, A, E, R, E2, R2>(
-    self: Call<Part, A, E, R>,
-    judge: (value: A) => A | Effect.Effect<A, E2, R2>
-  ): Call<Part, A, E | E2, R | R2> =>
-    new CallImpl((outer) => {
-      const held: Array<Part> = []
-      const inner = new Folding(
-        outer.fold,
-        new Each<Part, A>(outer.fold, outer.demand, (part) => {
-          if (isReset(part)) held.length = 0
-          else held.push(part)
-        })
-      )
-      return Effect.flatMap(flow(self, inner), () => {
-        const value = inner.value()
-        return Effect.flatMap(
-          lift(judge(value)),
-          (judged) => (judged === value ? emitAll(outer, held) : outer.whole(judged)) ?? Effect.void
-        )
-      })
-    })
-)
-
-/** Looks at the value when the call has ended well. The parts are not held back. */
-export const tapValue: {
-  <A, E2 = never, R2 = never>(
-    f: (value: A) => void | Effect.Effect<unknown, E2, R2>
-  ): <Part, E, R>(self: Call<Part, A, E, R>) => Call<Part, A, E | NoInfer<E2>, R | NoInfer<R2>>
-  <Part, A, E, R, E2 = never, R2 = never>(
-    self: Call<Part, A, E, R>,
-    f: (value: A) => void | Effect.Effect<unknown, E2, R2>
-  ): Call<Part, A, E | NoInfer<E2>, R | NoInfer<R2>>
-} = dual(
-  2,
-  <Part, A, E, R, E2, R2>(
-    self: Call<Part, A, E, R>,
-    f: (value: A) => void | Effect.Effect<unknown, E2, R2>
-  ): Call<Part, A, E | E2, R | R2> =>
-    new CallImpl((outer) => {
-      const inner = new Folding(outer.fold, outer)
-      return Effect.flatMap(flow(self, inner), () => {
-        const seen = f(inner.value())
-        return Effect.isEffect(seen) ? Effect.asVoid(seen) : Effect.void
-      })
-    })
-)
-
-// -----------------------------------------------------------------------------
-// attempts
-// -----------------------------------------------------------------------------
-
-/** Runs a call each time that it is run, taking back what an attempt before had emitted. */
-const again = <E, R>(
-  self: Call<unknown, unknown, E, R>,
-  inner: Attempting<unknown, unknown>
-): Effect.Effect<void, E, R> =>
-  Effect.suspend(() => {
-    const wait = inner.takeBack()
-    return wait === undefined ? flow(self, inner) : Effect.flatMap(wait, () => flow(self, inner))
-  })
-
-/**
- * Calls again after a failure, as `times`, `while` and `schedule` say. Parts
- * that a failed attempt had emitted are taken back by a `Reset`.
- */
-export const retry: {
-  <E, R2 = never>(
-    options: RetryOptions<E, R2>
-  ): <Part, A, R>(self: Call<Part, A, E, R>) => Call<Part, A, E, R | NoInfer<R2>>
-  <Part, A, E, R, R2 = never>(
-    self: Call<Part, A, E, R>,
-    options: RetryOptions<E, R2>
-  ): Call<Part, A, E, R | NoInfer<R2>>
-} = dual(
-  2,
-  <Part, A, E, R, R2>(self: Call<Part, A, E, R>, options: RetryOptions<E, R2>): Call<Part, A, E, R | R2> =>
-    // `Effect.retry` reads its result's type off the options' own type, which is `RetryOptions` here.
-    new CallImpl((outer) => Effect.retry(again(self, new Attempting(outer)), options) as Effect.Effect<void, E, R | R2>)
-)
-
-/** When to call again: at most `times` more, only `while` the predicate holds, spaced by `schedule`. */
-export interface RetryOptions<in E, out R = never> {
-  readonly times?: number
-  readonly while?: (error: E) => boolean
-  readonly schedule?: Schedule.Schedule<unknown, E, R>
-}
-
-/** Gives what `f` makes of a failure. Parts that the failed call had emitted are taken back by a `Reset`. */
-export const orElse: {
-  <E, C extends Any>(
-    f: (error: E) => C
-  ): <Part, A, R>(
-    self: Call<Part, A, E, R>
-  ) => Call<Part | PartOf<C>, A | ValueOf<C>, ErrorOf<NoInfer<C>>, R | ContextOf<NoInfer<C>>>
-  <Part, A, E, R, C extends Any>(
-    self: Call<Part, A, E, R>,
-    f: (error: E) => C
-  ): Call<Part | PartOf<C>, A | ValueOf<C>, ErrorOf<NoInfer<C>>, R | ContextOf<NoInfer<C>>>
-} = dual(
-  2,
-  <Part, A, E, R, P2, A2, E2, R2>(
-    self: Call<Part, A, E, R>,
-    f: (error: E) => Call<P2, A2, E2, R2>
-  ): Call<Part | P2, A | A2, E2, R | R2> =>
-    new CallImpl((outer) => {
-      const first = new Attempting(outer)
-      return Effect.catchAll(flow(self, first), (error) =>
-        Effect.flatMap(first.takeBack() ?? Effect.void, () => flow(f(error), outer))
-      )
-    })
-)
-
-/**
- * Runs the call inside an Effect operator (a timeout, a span, a semaphore). The
- * operator cannot touch the value; one that runs the call again emits a `Reset`.
- *
- * @example
- * ```ts
- * import { Call, type ChatModel } from "@heddle/core"
- * import { Effect } from "effect"
- *
- * const timed = (call: ChatModel.ModelCall) => Call.around(call, Effect.timeout("30 seconds"))
- * ```
- */
-export const around: {
-  <E, R, E2, R2>(
-    f: <X>(effect: Effect.Effect<X, E, R>) => Effect.Effect<X, E2, R2>
-  ): <Part, A>(self: Call<Part, A, E, R>) => Call<Part, A, E2, R2>
-  <Part, A, E, R, E2, R2>(
-    self: Call<Part, A, E, R>,
-    f: <X>(effect: Effect.Effect<X, E, R>) => Effect.Effect<X, E2, R2>
-  ): Call<Part, A, E2, R2>
-} = dual(
-  2,
-  <Part, A, E, R, E2, R2>(
-    self: Call<Part, A, E, R>,
-    f: <X>(effect: Effect.Effect<X, E, R>) => Effect.Effect<X, E2, R2>
-  ): Call<Part, A, E2, R2> => new CallImpl((outer) => f(again(self, new Attempting(outer))))
-)
-
-/** Sees how the call ended: well, failed, died or interrupted. */
-export const onExit: {
-  <E, R2>(
-    f: (cause: Cause.Cause<E> | undefined) => Effect.Effect<void, never, R2>
-  ): <Part, A, R>(self: Call<Part, A, E, R>) => Call<Part, A, E, R | NoInfer<R2>>
-  <Part, A, E, R, R2>(
-    self: Call<Part, A, E, R>,
-    f: (cause: Cause.Cause<E> | undefined) => Effect.Effect<void, never, R2>
-  ): Call<Part, A, E, R | NoInfer<R2>>
-} = dual(
-  2,
-  <Part, A, E, R, R2>(
-    self: Call<Part, A, E, R>,
-    f: (cause: Cause.Cause<E> | undefined) => Effect.Effect<void, never, R2>
-  ): Call<Part, A, E, R | R2> =>
-    new CallImpl((outer) =>
-      Effect.onExit(flow(self, outer), (exit) => f(exit._tag === "Failure" ? exit.cause : undefined))
-    )
-)

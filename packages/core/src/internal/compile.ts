@@ -33,7 +33,7 @@ export interface LoopHooks {
 }
 
 /** A change of the history by all hooks of one kind. */
-export type Rewrite = (history: History.History) => OrEffect<History.History>
+type Rewrite = (history: History.History) => OrEffect<History.History>
 
 type OrEffect<A> = A | Effect.Effect<A, unknown, unknown>
 

@@ -56,10 +56,6 @@ export const emitAll = <Part, A>(sink: Sink<Part, A>, parts: ReadonlyArray<Part>
   }
 }
 
-/** Does one thing after another that may have to be waited for. */
-export const andThen = (wait: Wait, next: () => Wait): Wait =>
-  wait === undefined ? next() : Effect.flatMap(wait, () => next() ?? Effect.void)
-
 /** A sink that does something with each part. */
 export class Each<Part, A> implements Sink<Part, A> {
   readonly fold: Fold<Part, A>
