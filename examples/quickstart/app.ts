@@ -6,7 +6,7 @@ import type { Effect } from "effect"
 import { confine, guide } from "./handlers.ts"
 import type { Library } from "./Library.ts"
 import { type Span, timing } from "./timing.ts"
-import { ToolCache } from "./ToolCache.ts"
+import { ToolCache } from "@heddle/example-caching-handler/ToolCache.ts"
 import { libraryTools } from "./tools.ts"
 
 /** The handlers, in their order: `confine` judges before the cache may answer. */

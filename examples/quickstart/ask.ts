@@ -10,7 +10,7 @@ import { reporter, sources, title } from "./report.ts"
 import { clean, short, type Terminal } from "./terminal.ts"
 import * as Timeline from "./timeline.ts"
 import type { Span } from "./timing.ts"
-import { ToolCache } from "./ToolCache.ts"
+import { ToolCache } from "@heddle/example-caching-handler/ToolCache.ts"
 
 /** Asks the librarian and reports to the terminal. */
 export const ask = (library: Library, question: string, terminal: Terminal) =>

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { librarian, pipeline } from "../app.ts"
 import { confine, resolve } from "../handlers.ts"
-import { ToolCache } from "../ToolCache.ts"
+import { ToolCache } from "@heddle/example-caching-handler/ToolCache.ts"
 import { calling, lastOutcome, temporaryLibrary } from "./support.ts"
 
 const files = {

@@ -38,7 +38,7 @@ import type { InvalidOutput, ModelError, StepLimitReached, ToolError } from "./E
 import * as Handler from "./Handler.ts"
 import type { History } from "./History.ts"
 import * as Instructions from "./Instructions.ts"
-import { type AgentImpl, start } from "./internal/agent.ts"
+import { type AgentImpl, checked, start } from "./internal/agent.ts"
 import { ScopeTarget } from "./internal/currentRun.ts"
 import { ready } from "./internal/enter.ts"
 import type { AgentSink } from "./internal/loop.ts"
@@ -115,7 +115,7 @@ export interface Options<O, OI, TE, TR, MP, ME, MR, MH, P, E, R, H> extends Part
   readonly output?: Schema.Schema<O, OI>
 }
 
-/** Makes an agent. Throws a `DefinitionError` when it has no name. */
+/** Makes an agent. Throws a `DefinitionError` when it has no name, or options that no run could be carried out with. */
 export const make = <
   O = string,
   OI = never,
@@ -153,7 +153,7 @@ export const make = <
     instructions: typeof instructions === "string" ? Instructions.make(instructions, name) : instructions,
     tools,
     pipeline,
-    options: { ...defaults, ...run },
+    options: checked({ ...defaults, ...run }),
     ready: ready(pipeline.handlers.map(Handler.definition), output && JSONSchema.make(output)),
     decode: output && Schema.decodeUnknownEither(Schema.parseJson(output))
   }

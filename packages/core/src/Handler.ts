@@ -67,6 +67,7 @@ export {
   provide,
   type RunExit,
   tools,
+  tracing,
   wrapAgent,
   wrapModelCall,
   wrapToolCall

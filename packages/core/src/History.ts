@@ -60,7 +60,11 @@ export const settle = (self: History, outcome: Message.ToolOutcome = Message.can
 
 /** Whether every tool call has an outcome. */
 export const isPaired = (self: History): boolean =>
-  self.every((message) => Message.toolCalls(message).every((call) => call.outcome._tag !== "Pending"))
+  self.every(
+    (message) =>
+      message.role === "user" ||
+      message.content.every((content) => content._tag !== "ToolCall" || content.outcome._tag !== "Pending")
+  )
 
 /** The text of the last message of the model, or `""`. */
 export const answer = (self: History): string => {

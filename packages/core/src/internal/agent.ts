@@ -7,9 +7,10 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { Any, CallOptions, Input } from "../Agent.ts"
 import type { AgentEvent } from "../AgentEvent.ts"
-import type { AgentResult, RunConfig } from "../AgentRun.ts"
+import type { AgentResult, RunConfig, RunOptions } from "../AgentRun.ts"
 import * as Call from "../Call.ts"
-import { InvalidOutput } from "../Errors.ts"
+import { DefinitionError, InvalidOutput } from "../Errors.ts"
+import * as History from "../History.ts"
 import type * as Instructions from "../Instructions.ts"
 import * as Message from "../Message.ts"
 import type * as Tools from "../Tools.ts"
@@ -21,6 +22,14 @@ import type { AgentSink } from "./loop.ts"
 export interface AgentImpl extends Any {
   readonly ready: Ready
   readonly decode: ((text: string) => Either.Either<unknown, unknown>) | undefined
+}
+
+/** Refuses options that no run could be carried out with. */
+export const checked = (options: RunOptions): RunOptions => {
+  const { maxSteps, toolConcurrency } = options
+  if (!(maxSteps >= 0)) throw new DefinitionError(`maxSteps must be 0 or more, not ${maxSteps}.`)
+  if (!(toolConcurrency >= 1)) throw new DefinitionError(`toolConcurrency must be 1 or more, not ${toolConcurrency}.`)
+  return options
 }
 
 const configure = (
@@ -35,7 +44,8 @@ const configure = (
     agent: agent.name,
     instructions: change === undefined ? agent.instructions : change(agent.instructions),
     tools: agent.tools as Tools.Tools,
-    history,
+    // A run that was cut off may have left calls without an outcome.
+    history: History.settle(history),
     input: typeof input === "string" ? Message.user(input) : input,
     options: changed ? { ...agent.options, ...given, model: { ...agent.options.model, ...given.model } } : agent.options
   }

@@ -44,10 +44,12 @@ export class Cell implements Scope.Scope {
     this.attempt = attempt
   }
 
-  /** Notes where an error came from, unless something further inside has noted it already. */
-  note(error: unknown, origin: Origin): void {
+  /** Notes where an error came from, unless something further inside has noted it already. Says whether it did. */
+  note(error: unknown, origin: Origin): boolean {
     this.origins ??= new Map()
-    if (!this.origins.has(error)) this.origins.set(error, origin)
+    if (this.origins.has(error)) return false
+    this.origins.set(error, origin)
+    return true
   }
 
   /** Where an error came from. */

@@ -42,11 +42,17 @@ export const entered = (context: Context.Context<unknown>, cell: Cell): Context.
 // ways out
 // -----------------------------------------------------------------------------
 
-/** Marks a failure as coming from `hook` of `handler`, unless something further inside has marked it already. */
+/** Marks a failure as coming from `hook` of `handler`, unless something further inside has marked it already: for the last event, and on the span that is open. */
 const mark = (cause: Cause.Cause<unknown>, handler?: string, hook?: Place): Effect.Effect<never, unknown> =>
   Effect.flatMap(CurrentRun, (cell) => {
-    cell?.note(Cause.squash(cause), { ...(handler !== undefined && { handler }), ...(hook !== undefined && { hook }) })
-    return Effect.failCause(cause)
+    const failing = Effect.failCause(cause)
+    const first = cell?.note(Cause.squash(cause), {
+      ...(handler !== undefined && { handler }),
+      ...(hook !== undefined && { hook })
+    })
+    return first === true && handler !== undefined
+      ? Effect.zipRight(Effect.annotateCurrentSpan({ "heddle.handler": handler, "heddle.hook": hook }), failing)
+      : failing
   })
 
 const markBase = (cause: Cause.Cause<unknown>) => mark(cause)

@@ -7,7 +7,7 @@ import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import type { AgentCall, AgentResult, RunConfig } from "../AgentRun.ts"
 import * as Call from "../Call.ts"
-import { noUsage, type Usage } from "../ChatModel.ts"
+import { type ModelCall, type ModelRequest, noUsage, type Usage } from "../ChatModel.ts"
 import type { History } from "../History.ts"
 import * as Instructions from "../Instructions.ts"
 import type * as Tool from "../Tool.ts"
@@ -183,6 +183,51 @@ export const catchError = <X extends object, E = never, R = never>(
     },
     { handles: [error.name] }
   )
+
+/**
+ * Opens a span for the run, for each model call and for each tool call, with the
+ * attributes that OpenTelemetry has for them. Put it first: what is before it is
+ * not in its spans. A failure of a handler is on the innermost span that it
+ * happened in, as `heddle.handler` and `heddle.hook`.
+ */
+export const tracing = (name = "tracing"): Handler =>
+  stateless(name, {
+    wrapAgent: (run: RunConfig, next: Inside) =>
+      Call.around(
+        next(run),
+        Effect.withSpan(`invoke_agent ${run.agent}`, {
+          attributes: { "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": run.agent }
+        })
+      ),
+    wrapModelCall: (request: ModelRequest, next: (request: ModelRequest) => ModelCall<Upstream>) =>
+      next(request).pipe(
+        Call.tapValue((reply) =>
+          Effect.annotateCurrentSpan({
+            "gen_ai.response.finish_reasons": [reply.finishReason],
+            "gen_ai.usage.input_tokens": reply.usage.inputTokens,
+            "gen_ai.usage.output_tokens": reply.usage.outputTokens
+          })
+        ),
+        Call.around(
+          Effect.withSpan("chat", {
+            attributes: { "gen_ai.operation.name": "chat", "heddle.purpose": request.purpose }
+          })
+        )
+      ),
+    wrapToolCall: (request: Tool.ToolRequest, next: (request: Tool.ToolRequest) => Tool.ToolRun<Upstream>) =>
+      next(request).pipe(
+        Call.tapValue((outcome) => Effect.annotateCurrentSpan("heddle.outcome", outcome._tag)),
+        Call.around(
+          Effect.withSpan(`execute_tool ${request.name}`, {
+            attributes: {
+              "gen_ai.operation.name": "execute_tool",
+              "gen_ai.tool.name": request.name,
+              "gen_ai.tool.call.id": request.id
+            }
+          })
+        )
+      )
+  })
 
 /**
  * A flat struct of what most handlers need, under the names that such structs
