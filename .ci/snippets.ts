@@ -49,7 +49,7 @@ const fromLines = (file: string, lines: ReadonlyArray<string>): ReadonlyArray<Sn
       file,
       line: block.start + 2,
       code: block.body,
-      runs: block.body.includes("console.log") && !block.flags.includes("no-run"),
+      runs: /console\.log/i.test(block.body) && !block.flags.includes("no-run"),
       output: follows ? next.body.trim() : undefined
     }
   })
