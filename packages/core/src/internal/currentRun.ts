@@ -35,26 +35,35 @@ export class Cell implements Scope.Scope {
   instructions: Instructions
   /** The attempt that is on. */
   attempt: { readonly scope: Scope.Scope } | undefined
-  /** Whether the last event already says how the run ended. */
-  said = false
-  private origins: Map<unknown, Origin> | undefined
+  /** What all cells of a run share. */
+  private readonly run: { said: boolean; origins: Map<unknown, Origin> | undefined }
 
-  constructor(instructions: Instructions, attempt?: { readonly scope: Scope.Scope }) {
+  /** A cell for a run, or for an attempt beside those of another cell. */
+  constructor(instructions: Instructions, beside?: Cell, attempt?: { readonly scope: Scope.Scope }) {
     this.instructions = instructions
     this.attempt = attempt
+    this.run = beside === undefined ? { said: false, origins: undefined } : beside.run
+  }
+
+  /** Whether the last event already says how the run ended. */
+  get said(): boolean {
+    return this.run.said
+  }
+  set said(said: boolean) {
+    this.run.said = said
   }
 
   /** Notes where an error came from, unless something further inside has noted it already. Says whether it did. */
   note(error: unknown, origin: Origin): boolean {
-    this.origins ??= new Map()
-    if (this.origins.has(error)) return false
-    this.origins.set(error, origin)
+    const origins = (this.run.origins ??= new Map())
+    if (origins.has(error)) return false
+    origins.set(error, origin)
     return true
   }
 
   /** Where an error came from. */
   originOf(error: unknown): Origin | undefined {
-    return this.origins?.get(error)
+    return this.run.origins?.get(error)
   }
 
   private get now(): Scope.Scope {

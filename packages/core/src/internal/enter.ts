@@ -125,6 +125,7 @@ class Path {
 
   /** Enters handler `i` and all after it, then the loop. */
   next(i: number, config: RunConfig, resolved: ReadonlyArray<Resolved>): Leg {
+    this.cell.instructions = config.instructions
     const handler = this.ready.handlers[i]
     if (handler === undefined) return this.loop(config, resolved)
     const { name, source } = handler
@@ -173,7 +174,7 @@ class Path {
           return attempt(this.cell)
         }
         // This attempt may go on beside the first.
-        const cell = new Cell(this.cell.instructions, this.attempt)
+        const cell = new Cell(this.cell.instructions, this.cell, this.attempt)
         return Effect.flatMap(Effect.context<unknown>(), (context) => within(attempt(cell), entered(context, cell)))
       })
     return Call.into(
@@ -183,9 +184,9 @@ class Path {
   }
 
   private before(i: number, name: string, hooks: AnyHooks, config: RunConfig, resolved: ReadonlyArray<Resolved>): Leg {
+    this.cell.instructions = config.instructions
     const { beforeAgent } = hooks
     if (beforeAgent === undefined) return this.next(i + 1, config, resolved)
-    this.cell.instructions = config.instructions
     const leg = invoke(
       name,
       "beforeAgent",
@@ -200,7 +201,6 @@ class Path {
   private loop(config: RunConfig, resolved: ReadonlyArray<Resolved>): Leg {
     const { attempt, ready, sink } = this
     attempt.history = beginning(config)
-    this.cell.instructions = config.instructions
     const plan = { config, output: ready.output }
     if (ready.hooks !== undefined) return loop({ ...plan, hooks: ready.hooks }, attempt, sink)
     if (resolved.every((r) => r.context === undefined))
