@@ -1,7 +1,7 @@
 /**
  * The agent of the quickstart.
  */
-import { Agent, Pipeline } from "@heddle/core"
+import { Agent, Handler, Pipeline } from "@heddle/core"
 import type { Effect } from "effect"
 import { confine, guide } from "./handlers.ts"
 import type { Library } from "./Library.ts"
@@ -11,7 +11,13 @@ import { libraryTools } from "./tools.ts"
 
 /** The handlers, in their order: `confine` judges before the cache may answer. */
 export const pipeline = (library: Library, report: (spans: ReadonlyArray<Span>) => Effect.Effect<void>) =>
-  Pipeline.make(guide, timing(report), confine(library), ToolCache)
+  Pipeline.make(
+    guide,
+    // What is built later is described here, so that the explained pipeline can say it.
+    Handler.declare(timing(report), { hooks: ["wrapAgent", "wrapModelCall", "wrapToolCall"] }),
+    confine(library),
+    Handler.declare(ToolCache, { hooks: ["wrapToolCall"], needs: [ToolCache] })
+  )
 
 /** An agent that answers from the documents of a library. */
 export const librarian = <P, E, R, H>(library: Library, handlers: Pipeline.Pipeline<P, E, R, H>) =>

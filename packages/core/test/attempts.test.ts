@@ -23,8 +23,8 @@ it.effect("a run whose second attempt fails ends with one Failed, which says who
     const guard = Handler.make("guard", { beforeModel: () => new Denied() })
     const events = yield* eventsOf(
       Pipeline.make(
-        Handler.wrapAgent((run, next) => next(run)),
         again,
+        Handler.wrapAgent((run, next) => next(run)),
         guard
       )
     )

@@ -59,6 +59,14 @@ describe("choosing tools", () => {
     })
   )
 
+  it.effect("a question for what there is of a thing lists that thing, and no other", () =>
+    Effect.gen(function* () {
+      const tools = Tools.make(tool("list_notes", "Lists the notes.", Schema.Struct({})), search)
+      expect(called(yield* ask("Which notes are there?", { tools }))[0]).toEqual(["list_notes", {}])
+      expect(called(yield* ask("Which herons are there?", { tools }))).toEqual([["search_notes", { query: "herons" }]])
+    })
+  )
+
   it.effect("a path in the question goes to the tool that reads", () =>
     Effect.gen(function* () {
       expect(called(yield* ask("What is in notes/herons.md?", { tools: noteTools }))).toEqual([

@@ -39,7 +39,10 @@ const likeness = (tool: Tool.Any, asked: ReadonlySet<string>): number => {
 
 const score = (tool: Tool.Any, { arguments: args, grounds }: Filling, question: string): number => {
   const asked = new Set(words(question).map(stem))
-  if (/^\s*(?:which|what)\b.*\b(?:are|is) there\b|\bhow many\b|\ball\b/i.test(question)) asked.add("list")
+  // "Which documents are there?" asks for a list: of a tool that has to do with documents.
+  if (likeness(tool, asked) > 0 && /^\s*(?:which|what)\b.*\b(?:are|is) there\b|\bhow many\b|\ball\b/i.test(question)) {
+    asked.add("list")
+  }
   const like = likeness(tool, asked)
   const { destructive } = tool.annotations
   // What cannot be undone is done for one who says so, and not for one who asks about it.
