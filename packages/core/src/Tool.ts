@@ -199,7 +199,10 @@ export const execute = (request: ToolRequest): ToolRun<unknown, unknown> =>
       )
     : (request.tool as ToolImpl).execute(request)
 
-const noParameters = Schema.Struct({})
+// Left to itself an empty struct is anything but null, which providers refuse for arguments.
+const noParameters = Schema.Struct({}).annotations({
+  jsonSchema: { type: "object", properties: {}, additionalProperties: false }
+})
 const noAnnotations: Annotations = { readOnly: false, destructive: false, idempotent: false }
 
 class InvalidResult {
