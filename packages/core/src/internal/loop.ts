@@ -70,16 +70,18 @@ export const loop = (plan: Plan, attempt: Attempt, sink: AgentSink): Effect.Effe
 
 const done = (sink: AgentSink, value: AgentResult) => sink.whole(value) ?? Effect.void
 
-/** Takes over the history that after-model hooks made: its last message is worked on if it is the model's. */
+/**
+ * Takes over the history that after-model hooks made: its last message is worked
+ * on if it is the model's. Calls of a reply that has moved away from the end are
+ * not made, so they are cancelled.
+ */
 const takeIn = (attempt: Attempt, history: History.History) => {
   const last = history[history.length - 1]
-  if (last?.role === "assistant") {
-    attempt.history = history.slice(0, -1)
-    attempt.reply = last
-  } else {
-    attempt.history = history
-    attempt.reply = undefined
-  }
+  const replied = last?.role === "assistant" ? last : undefined
+  const before = replied === undefined ? history : history.slice(0, -1)
+  const inPlace = replied !== undefined && before.length === attempt.history.length
+  attempt.history = inPlace ? before : History.settle(before)
+  attempt.reply = replied
 }
 
 type PendingCall = readonly [index: number, call: Message.ToolCall]
