@@ -48,6 +48,7 @@ export {
   map,
   onExit,
   orElse,
+  type Passed,
   retry,
   type RetryOptions,
   tap,

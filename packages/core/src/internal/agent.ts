@@ -47,7 +47,9 @@ const configure = (
     // A run that was cut off may have left calls without an outcome.
     history: History.settle(history),
     input: typeof input === "string" ? Message.user(input) : input,
-    options: changed ? { ...agent.options, ...given, model: { ...agent.options.model, ...given.model } } : agent.options
+    options: changed
+      ? checked({ ...agent.options, ...given, model: { ...agent.options.model, ...given.model } })
+      : agent.options
   }
 }
 

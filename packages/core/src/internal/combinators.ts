@@ -215,6 +215,12 @@ export const orElse: {
     })
 )
 
+/** What stands for the value in an operator given to `around`: nobody can make one or look into it. */
+export interface Passed {
+  readonly [PassedTypeId]: typeof PassedTypeId
+}
+declare const PassedTypeId: unique symbol
+
 /**
  * Runs the call inside an Effect operator (a timeout, a span, a semaphore). The
  * operator cannot touch the value; one that runs the call again emits a `Reset`.
@@ -229,18 +235,22 @@ export const orElse: {
  */
 export const around: {
   <E, R, E2, R2>(
-    f: <X>(effect: Effect.Effect<X, E, R>) => Effect.Effect<X, E2, R2>
+    f: (effect: Effect.Effect<Passed, E, R>) => Effect.Effect<Passed, E2, R2>
   ): <Part, A>(self: Call<Part, A, E, R>) => Call<Part, A, E2, R2>
   <Part, A, E, R, E2, R2>(
     self: Call<Part, A, E, R>,
-    f: <X>(effect: Effect.Effect<X, E, R>) => Effect.Effect<X, E2, R2>
+    f: (effect: Effect.Effect<Passed, E, R>) => Effect.Effect<Passed, E2, R2>
   ): Call<Part, A, E2, R2>
 } = dual(
   2,
   <Part, A, E, R, E2, R2>(
     self: Call<Part, A, E, R>,
-    f: <X>(effect: Effect.Effect<X, E, R>) => Effect.Effect<X, E2, R2>
-  ): Call<Part, A, E2, R2> => new CallImpl((outer) => f(again(self, new Attempting(outer))))
+    f: (effect: Effect.Effect<Passed, E, R>) => Effect.Effect<Passed, E2, R2>
+  ): Call<Part, A, E2, R2> =>
+    new CallImpl((outer) =>
+      // The value is nothing, under a name that no operator can make up.
+      f(again(self, new Attempting(outer)) as unknown as Effect.Effect<Passed, E, R>)
+    )
 )
 
 /** Sees how the call ended: well, failed, died or interrupted. */

@@ -57,9 +57,9 @@ export const loop = (plan: Plan, attempt: Attempt, sink: AgentSink): Effect.Effe
         return yield* done(sink, attempt.result(history, History.answer(history), last ? "step-limit" : "answer"))
       }
       const tools = reply.offered ?? config.tools
+      attempt.called ||= attempt.reply !== undefined
       if (calls.length > 0) {
         yield* callTools(plan, attempt, calls, tools, sink)
-        attempt.toolsRan = true
       }
       attempt.history = attempt.historySoFar
       const direct = calls.length > 0 ? directAnswer(attempt, calls, tools) : undefined
@@ -70,16 +70,15 @@ export const loop = (plan: Plan, attempt: Attempt, sink: AgentSink): Effect.Effe
 
 const done = (sink: AgentSink, value: AgentResult) => sink.whole(value) ?? Effect.void
 
-/** Takes over the history that after-model hooks made: its last message is worked on if it is the model's. */
+/**
+ * Takes over the history that after-model hooks made: its last message is worked
+ * on if it is the model's. Calls of a reply that has moved away from the end are
+ * not made, so they are cancelled.
+ */
 const takeIn = (attempt: Attempt, history: History.History) => {
   const last = history[history.length - 1]
-  if (last?.role === "assistant") {
-    attempt.history = history.slice(0, -1)
-    attempt.reply = last
-  } else {
-    attempt.history = history
-    attempt.reply = undefined
-  }
+  attempt.reply = last?.role === "assistant" ? last : undefined
+  attempt.history = History.settle(attempt.reply === undefined ? history : history.slice(0, -1))
 }
 
 type PendingCall = readonly [index: number, call: Message.ToolCall]
@@ -110,8 +109,8 @@ const callModel = (
     instructions: config.instructions,
     history: attempt.history,
     tools: last ? Tools.empty : config.tools,
-    // A call that must be made has been made once a tool has run: else there would never be an answer.
-    toolChoice: last ? "none" : attempt.toolsRan && isForced(config) ? "auto" : config.options.toolChoice,
+    // A call that must be made has been made once the model has called: else it would never answer.
+    toolChoice: last ? "none" : attempt.called && isForced(config) ? "auto" : config.options.toolChoice,
     output,
     options: config.options.model,
     purpose: "agent"

@@ -97,7 +97,8 @@ export class Attempt {
   /** The outcomes of its calls, as they come in. */
   outcomes: Map<number, Message.ToolOutcome> | undefined = undefined
   steps = 0
-  toolsRan = false
+  /** Whether the model has called a tool. */
+  called = false
   usage: ChatModel.Usage = ChatModel.noUsage
   #scope: Scope.CloseableScope | undefined
 

@@ -43,7 +43,7 @@ export const tools = <const T extends ReadonlyArray<Tool.Any>>(
   ...added: T
 ): Handler<never, Tool.Error<T[number]>, Tool.Context<T[number]>> => {
   const set = Tools.make(...added)
-  return stateless("tools", {
+  return stateless(`tools(${set.names.join(", ")})`, {
     beforeAgent: (run: RunConfig) => ({ ...run, tools: Tools.concat(run.tools, set) })
   })
 }

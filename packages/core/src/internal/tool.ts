@@ -63,7 +63,10 @@ export const execute = (request: ToolRequest): ToolRun<unknown, unknown> =>
       )
     : (request.tool as ToolImpl).execute(request)
 
-const noParameters = Schema.Struct({})
+// Left to itself an empty struct is anything but null, which providers refuse for arguments.
+const noParameters = Schema.Struct({}).annotations({
+  jsonSchema: { type: "object", properties: {}, additionalProperties: false }
+})
 const noAnnotations: Annotations = { readOnly: false, destructive: false, idempotent: false }
 
 /** What a body fails with when its result does not fit the success schema. */
