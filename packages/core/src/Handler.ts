@@ -164,8 +164,8 @@ export const hooks = <E, R>(self: Handler<never, E, R>): Hooks<E, R> => {
 
 /** What `Pipeline.explain` is to say of a handler that it cannot see: types are gone when a program runs. */
 export interface Declaration<E, R> {
-  /** The services that it needs. */
-  readonly needs?: ReadonlyArray<Context.Tag<R, never> | Context.Tag<R, unknown>>
+  /** The tags of the services that it needs. */
+  readonly needs?: ReadonlyArray<{ readonly key: string; readonly Identifier: R }>
   /** The errors that it may fail with. */
   readonly fails?: ReadonlyArray<abstract new (...args: never) => E>
   /** The hooks, of a handler that is built for each run or by a layer. */
