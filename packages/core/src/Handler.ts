@@ -165,7 +165,7 @@ export const hooks = <E, R>(self: Handler<never, E, R>): Hooks<E, R> => {
 
 /** What `Pipeline.explain` is to say of a handler that it cannot see: types are gone when a program runs. */
 export interface Declaration<E, R> {
-  /** The services that it needs. */
+  /** The tags of the services that it needs. */
   readonly needs?: ReadonlyArray<{ readonly key: string; readonly Identifier: R }>
   /** The errors that it may fail with. */
   readonly fails?: ReadonlyArray<abstract new (...args: never) => E>
