@@ -533,6 +533,15 @@ describe("the fold of a whole value is the value", () => {
     expect(outcomes.value()).toEqual(d)
   })
 
+  it("a run's result that was taken back is none", () => {
+    const runs = AgentEvent.fold<string>().make()
+    runs.add({ _tag: "Completed", result: "first" })
+    runs.reset()
+    expect(() => runs.value()).toThrow("without a Completed event")
+    runs.add({ _tag: "Completed", result: "second" })
+    expect(runs.value()).toBe("second")
+  })
+
   it("a run that ends without a result is a mistake of the engine", () => {
     expect(() => AgentEvent.fold().make().value()).toThrow("without a Completed event")
   })

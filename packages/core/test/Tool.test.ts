@@ -67,6 +67,7 @@ describe("a tool", () => {
     expect(tool.annotations).toEqual({ readOnly: false, destructive: true, idempotent: false })
     expect(Tool.isTool(tool)).toBe(true)
     expect(Tool.isTool({ ...tool })).toBe(false)
+    expect(tool.pipe((self) => Tool.update(self, { name: "u" })).name).toBe("u")
   })
 
   it.effect("update changes what it says, and leaves the tool as it was", () =>

@@ -67,6 +67,12 @@ describe("handlers", () => {
     expectTypeOf(several).toEqualTypeOf<Handler.Handler<never, Lost | Denied, User | Db>>()
   })
 
+  it("say what hooks of a known type fail with and need", () => {
+    const hooks: Handler.Hooks<Lost, Db> = {}
+    expectTypeOf(Handler.make("x", hooks)).toEqualTypeOf<Handler.Handler<never, Lost, Db>>()
+    expectTypeOf(Handler.make("x", Handler.hooks(plain))).toEqualTypeOf<Handler.Handler>()
+  })
+
   it("say nothing of finish, of the run's scope, and of what comes through next", () => {
     expectTypeOf(Handler.beforeModel(() => Handler.finish("done"))).toEqualTypeOf<Handler.Handler>()
     expectTypeOf(

@@ -90,9 +90,9 @@ type ResultR<T> =
 type Result<H, K extends keyof H> = NonNullable<H[K]> extends (...args: never) => infer T ? T : never
 
 /** What hooks fail with of their own. */
-export type HooksError<H> = Exclude<{ [K in keyof H]: ResultE<Result<H, K>> }[keyof H], Upstream | Finish>
+export type HooksError<H> = Exclude<{ [K in keyof H]-?: ResultE<Result<H, K>> }[keyof H], Upstream | Finish>
 /** What hooks need. `unknown` is what inference makes of an operator that says nothing of its needs: nothing. */
-export type HooksContext<H> = { [K in keyof H]: Exclude<Said<ResultR<Result<H, K>>>, Scope.Scope> }[keyof H]
+export type HooksContext<H> = { [K in keyof H]-?: Exclude<Said<ResultR<Result<H, K>>>, Scope.Scope> }[keyof H]
 type Said<R> = unknown extends R ? never : R
 
 /** Refuses hooks that do not exist, so that a misspelt one does not compile. */
