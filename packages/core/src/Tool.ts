@@ -104,6 +104,11 @@ export type FailureMode = "return" | "fail"
 /** The error that a tool brings into the type of a run. */
 export type Raised<F, Mode extends FailureMode> = Mode extends "fail" ? F : never
 
+/** A result that is no Effect: else one whose failure is not declared would pass for a value. */
+export type Plain<S> = unknown extends S
+  ? string | number | boolean | null | undefined | void | (object & { readonly [Effect.EffectTypeId]?: never })
+  : S
+
 /** A tool that answers in one piece. A result without a success schema must be JSON. */
 export const make = <
   P = {},
@@ -121,7 +126,7 @@ export const make = <
     readonly execute: (
       params: NoInfer<P>,
       context: ToolContext
-    ) => NoInfer<S> | Effect.Effect<NoInfer<S>, NoInfer<F>, R>
+    ) => Plain<NoInfer<S>> | Effect.Effect<NoInfer<S>, NoInfer<F>, R>
   }
 ): Tool<Raised<F, Mode>, R> => {
   const encode = options.success && Schema.encodeUnknownEither(options.success)

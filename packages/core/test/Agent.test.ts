@@ -17,7 +17,8 @@ import { ScriptedModel } from "@heddle/testing"
 import { Cause, Deferred, Effect, Exit, Fiber, Schema, TestClock } from "effect"
 import { echo, events, Oops, only, outcomes } from "./support.ts"
 
-const named = (name: string, result: unknown = name) => Tool.make({ name, description: name, execute: () => result })
+const named = (name: string, result: unknown = name) =>
+  Tool.make({ name, description: name, execute: () => Effect.succeed(result) })
 
 /** Runs an agent against a script, for its result and what the model was asked. */
 const scripted = <O, E>(

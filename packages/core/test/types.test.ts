@@ -203,6 +203,12 @@ describe("tools", () => {
     Tool.make({
       name: "t",
       description: "t",
+      // @ts-expect-error -- an undeclared failure, where no schema says what a result is
+      execute: () => Effect.fail(new Missing())
+    })
+    Tool.make({
+      name: "t",
+      description: "t",
       success: Schema.Number,
       // @ts-expect-error -- a text is no number
       execute: () => "text"
