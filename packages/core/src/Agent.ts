@@ -269,7 +269,7 @@ export const asTool = <O, E, R>(
           call(agent, input, run),
           Call.sink<AgentEvent.AgentEvent<AgentResult<O>>, AgentResult<O>>(AgentEvent.fold(), sink.demand, (event) =>
             event._tag === "Completed"
-              ? sink.whole(Message.succeeded(event.result.output))
+              ? sink.whole(Message.succeeded(event.result.text))
               : sink.emit(Call.isReset(event) ? event : { _tag: "Progress", value: event })
           )
         )

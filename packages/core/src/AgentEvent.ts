@@ -98,9 +98,17 @@ const foldAny: Call.Fold<AgentEvent<unknown>, unknown> = {
  * message; of a defect only that there was one.
  */
 export const toJson = (event: AgentEvent | Call.Reset): Readonly<Record<string, unknown>> => {
+  // An agent that runs as a tool tells its events as progress.
+  if (event._tag === "ToolProgress" && isEvent(event.value)) return { ...event, value: toJson(event.value) }
   if (event._tag !== "Failed") return { ...event }
   const { cause, error, ...rest } = event
   return { ...rest, error: Cause.isFailure(cause) ? describe(error) : { _tag: "Defect" } }
+}
+
+const isEvent = (value: unknown): value is AgentEvent => {
+  if (typeof value !== "object" || value === null) return false
+  const { _tag, cause } = value as { readonly _tag?: unknown; readonly cause?: unknown }
+  return (_tag === "Failed" && Cause.isCause(cause)) || _tag === "ToolProgress"
 }
 
 const describe = (error: unknown): unknown => {

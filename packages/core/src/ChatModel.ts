@@ -69,6 +69,8 @@ export interface ToolCallPart {
   readonly name: string
   readonly arguments: unknown
   readonly metadata?: Message.Metadata
+  /** How it ended, where that is known already: a provider has run the tool itself. */
+  readonly outcome?: Message.ToolOutcome
 }
 /** The end of the reply. */
 export interface FinishPart {
@@ -125,8 +127,24 @@ export class ChatModel extends Context.Tag("@heddle/core/ChatModel")<ChatModel, 
 export const layer = (call: (request: ModelRequest) => ModelCall): Layer.Layer<ChatModel> =>
   Layer.succeed(ChatModel, { call })
 
+/** Whether contents stand as the fold of parts leaves them: none empty, none to be joined. */
+const isNormal = (content: ModelReply["content"]): boolean =>
+  content.every((part, i) => {
+    if (part._tag === "ToolCall") return true
+    const before = content[i - 1]
+    if (part._tag === "Text") return part.text !== "" && before?._tag !== "Text"
+    const joins = before?._tag === "Reasoning" && before.metadata === undefined
+    return !joins && (part.text !== "" || part.metadata !== undefined)
+  })
+
 /** How parts make up a reply. */
 export const fold: Call.Fold<ModelPart, ModelReply> = {
+  normal: (reply) => {
+    if (isNormal(reply.content)) return reply
+    const parts = fold.make()
+    fold.whole(reply).forEach(parts.add)
+    return parts.value()
+  },
   make: () => {
     let content: Array<ModelReply["content"][number]> = []
     let finish: FinishPart | undefined
@@ -147,7 +165,7 @@ export const fold: Call.Fold<ModelPart, ModelReply> = {
             return
           case "ToolCall":
             hasCalls = true
-            content.push({ ...part, outcome: Message.pending })
+            content.push({ ...part, outcome: part.outcome ?? Message.pending })
             return
           case "Finish":
             finish = part
@@ -168,11 +186,7 @@ export const fold: Call.Fold<ModelPart, ModelReply> = {
     }
   },
   whole: (reply) => [
-    ...reply.content.map((content): ModelPart => {
-      if (content._tag !== "ToolCall") return content
-      const { outcome: _, ...call } = content
-      return call
-    }),
+    ...reply.content,
     {
       _tag: "Finish",
       reason: reply.finishReason,

@@ -53,7 +53,12 @@ export type Fold<Hs extends ReadonlyArray<unknown>, P = never, E = never, R = ne
   ...infer Rest
 ]
   ? Fold<Rest, P | P1, E | Exclude<E1, H>, R | Exclude<R1, P>, H | H1>
-  : Pipeline<P, E, R, H>
+  : number extends Hs["length"]
+    ? // Of an array nobody knows the order: it provides and answers nothing for sure.
+      Hs extends ReadonlyArray<Handler.Handler<infer _P, infer E1, infer R1, infer _H>>
+      ? Pipeline<P, E | E1, R | R1, H>
+      : Pipeline<P, E, R, H>
+    : Pipeline<P, E, R, H>
 
 /** No handlers. */
 export const empty: Pipeline = new PipelineImpl([]) as unknown as Pipeline

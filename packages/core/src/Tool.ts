@@ -21,6 +21,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import type { Pipeable } from "effect/Pipeable"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -104,9 +105,25 @@ export type FailureMode = "return" | "fail"
 /** The error that a tool brings into the type of a run. */
 export type Raised<F, Mode extends FailureMode> = Mode extends "fail" ? F : never
 
-/** A result that is no Effect: else one whose failure is not declared would pass for a value. */
+const asJson = (value: unknown): Either.Either<unknown, unknown> => {
+  if (typeof value === "string") return Either.right(value)
+  try {
+    JSON.stringify(value)
+    return Either.right(value)
+  } catch (noJson) {
+    return Either.left(noJson)
+  }
+}
+
+/** A result that is no Effect and no promise: else one whose failure is not declared would pass for a value. */
 export type Plain<S> = unknown extends S
-  ? string | number | boolean | null | undefined | void | (object & { readonly [Effect.EffectTypeId]?: never })
+  ? | string
+    | number
+    | boolean
+    | null
+    | undefined
+    | void
+    | (object & { readonly [Effect.EffectTypeId]?: never; readonly then?: never })
   : S
 
 /** A tool that answers in one piece. A result without a success schema must be JSON. */
@@ -131,13 +148,17 @@ export const make = <
 ): Tool<Raised<F, Mode>, R> => {
   const encode = options.success && Schema.encodeUnknownEither(options.success)
   return define(options, (params, context, sink) => {
-    const result = options.execute(params, context)
+    const result: unknown = options.execute(params, context)
     const done = (value: unknown): Effect.Effect<void, InvalidResult> => {
-      const encoded = encode?.(value)
-      if (encoded !== undefined && Either.isLeft(encoded)) return Effect.fail(new InvalidResult(encoded.left))
-      return sink.whole(Message.succeeded(encoded === undefined ? value : encoded.right)) ?? Effect.void
+      const encoded = encode?.(value) ?? asJson(value)
+      return Either.isLeft(encoded)
+        ? Effect.fail(new InvalidResult(encoded.left))
+        : (sink.whole(Message.succeeded(encoded.right)) ?? Effect.void)
     }
-    return Effect.isEffect(result) ? Effect.flatMap(result, done) : done(result)
+    // An Option and an Either are Effects, too; as results they are values.
+    return Effect.isEffect(result) && !Option.isOption(result) && !Either.isEither(result)
+      ? Effect.flatMap(result as Effect.Effect<unknown, unknown, unknown>, done)
+      : done(result)
   }) as unknown as Tool<Raised<F, Mode>, R>
 }
 

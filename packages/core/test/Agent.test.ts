@@ -450,7 +450,7 @@ describe("an agent as a tool", () => {
         { calls: [{ tool: "count", arguments: { input: "x" } }] },
         '{"n":3}'
       ])
-      expect(outcomes(result.history)).toEqual([Message.succeeded({ n: 3 })])
+      expect(outcomes(result.history)).toEqual([Message.succeeded('{"n":3}')])
       expect(result.text).toBe('{"n":3}')
       expect(requests[1]!.history).toEqual([Message.user("earlier"), Message.user("x")])
     })

@@ -4,7 +4,7 @@
  */
 import { Call, ChatModel, Handler, History, Instructions, Message, Pipeline } from "@heddle/core"
 import { Law } from "@heddle/testing"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { describe, expect, it } from "vitest"
 
 type Twin = readonly [law: Law.Law, what: string, handler: Handler.Any, compose?: Law.Subject["compose"]]
@@ -65,8 +65,12 @@ const stubborn = Handler.wrapModelCall(
   "stubborn"
 )
 
-const reopening = Handler.beforeModel(
-  (history) => History.mapToolCalls(history, (call) => ({ ...call, outcome: Message.pending })),
+const reopening = Handler.wrapModelCall(
+  (request, next) =>
+    next({
+      ...request,
+      history: History.mapToolCalls(request.history, (call) => ({ ...call, outcome: Message.pending }))
+    }),
   "reopening"
 )
 
@@ -122,5 +126,41 @@ describe("each law catches its broken twin", () => {
   }
   it("there is a twin for every law", () => {
     expect(twins.map(([law]) => law.number)).toEqual(Law.laws.map((law) => law.number))
+  })
+})
+
+describe("twins of another kind are caught, too", () => {
+  it("law 12 catches a handler that answers in place of a failure without a reset", async () => {
+    const patching = Handler.wrapModelCall(
+      (request, next) =>
+        Call.fromSink<ChatModel.ModelPart, ChatModel.ModelReply, Handler.Upstream, never>((sink) =>
+          Effect.catchAll(Call.into(next(request), sink), () => Call.into(ChatModel.reply("sorry"), sink))
+        ),
+      "patching"
+    )
+    await expect(Law.check(Law.attempts, patching)).rejects.toThrow("abandoned")
+  })
+
+  class Shared extends Handler.Tag("Shared")<Shared>() {
+    static readonly Live = Layer.sync(Shared, () => {
+      let before = ""
+      return {
+        beforeAgent: (run) => {
+          const instructions = Instructions.append(run.instructions, before, "before")
+          before = Instructions.render(run.instructions)
+          return { ...run, instructions }
+        }
+      }
+    })
+  }
+  for (const law of [Law.isolationOfRuns, Law.scope]) {
+    it(`law ${law.number} catches a handler of the application that shows a run what another was told`, async () => {
+      await expect(Law.checkWith(law, Shared, Shared.Live)).rejects.toThrow(`Law ${law.number},`)
+    })
+  }
+
+  it("a handler that cannot be interrupted is refused, and holds nobody up", async () => {
+    const stuck = Handler.wrapModelCall((request, next) => Call.around(next(request), Effect.uninterruptible), "stuck")
+    await expect(Law.check(Law.quietAfterCancel, stuck)).rejects.toThrow("could not be interrupted")
   })
 })

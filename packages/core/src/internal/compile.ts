@@ -3,7 +3,7 @@
  * pipeline without state, and once a run for one whose hooks are built there.
  */
 import type * as Cause from "effect/Cause"
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Call from "../Call.ts"
 import * as ChatModel from "../ChatModel.ts"
@@ -11,8 +11,9 @@ import type { AnyHooks } from "../Handler.ts"
 import * as History from "../History.ts"
 import * as Message from "../Message.ts"
 import * as Tool from "../Tool.ts"
-import type { Place } from "./currentRun.ts"
-import { defect, leaving, leavingBase, wayOut, within } from "./run.ts"
+import { CurrentRun, type Place } from "./currentRun.ts"
+import { defect, entered, leaving, markBase, wayOut, within } from "./run.ts"
+import { Blameless } from "./sink.ts"
 
 /** The hooks of one handler, ready to be called. */
 export interface Resolved {
@@ -66,6 +67,7 @@ export const invoke = <A, B>(
 }
 
 const describe = (value: unknown): string => {
+  if (value instanceof Promise) return "a promise: an Effect is what waits here"
   if (value === null || typeof value !== "object") return typeof value === "function" ? "a function" : String(value)
   return Array.isArray(value)
     ? "an array that is no history"
@@ -89,7 +91,24 @@ export const invokeWrap = <Request, Part, A>(
   }
   if (!Call.isCall(call)) return Call.fromEffect(defect(handler, place, `returned ${describe(call)}`))
   const returned = call as AnyCall<Part, A>
-  return Call.fromSink((sink) => Effect.catchAllCause(Call.into(returned, sink), out))
+  return Call.fromSink((sink) => {
+    const guarded = new Blameless(sink)
+    return Effect.catchAllCause(intoSafely(returned, guarded), (cause) =>
+      guarded.broken ? Effect.failCause(cause) : out(cause)
+    )
+  })
+}
+
+/** A call is taken apart by the part functions of its handler, which may throw. */
+const intoSafely = <Part, A>(
+  call: AnyCall<Part, A>,
+  sink: Call.Sink<Part, A>
+): Effect.Effect<void, unknown, unknown> => {
+  try {
+    return Call.into(call, sink)
+  } catch (thrown) {
+    return Effect.die(thrown)
+  }
 }
 
 /** Whether `after` is a history. Messages that stand where they stood are not looked at again. */
@@ -131,43 +150,66 @@ const onion = <Request, Part, A>(
 /** The model itself. It notes on the reply which tools it was offered, and says `Finish` where the model forgot to. */
 const baseModel: LoopHooks["callModel"] = (request) =>
   Call.fromSink((sink) => {
-    let finished = false
-    let calls = false
-    const noting: typeof sink = {
-      fold: sink.fold,
-      demand: sink.demand,
-      emit: (part) => {
-        if (part._tag === "Finish") {
-          finished = true
-          return sink.emit({ ...part, offered: request.tools })
-        }
-        if (part._tag === "Reset") finished = calls = false
-        else if (part._tag === "ToolCall") calls = true
-        return sink.emit(part)
-      },
-      whole: (reply) => {
-        finished = true
-        return sink.whole({ ...reply, offered: request.tools })
-      }
-    }
-    return leavingBase(
-      Effect.flatMap(ChatModel.ChatModel, (model) =>
-        Effect.flatMap(Call.into(model.call(request), noting), () =>
-          finished
-            ? Effect.void
-            : (sink.emit({ _tag: "Finish", reason: calls ? "tool-calls" : "stop", offered: request.tools }) ??
-              Effect.void)
-        )
-      )
-    )
+    const noting = new Noting(sink, request.tools)
+    const call = Effect.contextWithEffect((context: Context.Context<ChatModel.ChatModel>) => {
+      const cell = Context.get(context, CurrentRun)
+      if (cell !== undefined) cell.offered = request.tools
+      const model = Context.get(context, ChatModel.ChatModel)
+      return Effect.flatMap(Call.into(model.call(request), noting), () => noting.finish() ?? Effect.void)
+    })
+    return Effect.catchAllCause(call, noting.out)
   })
+
+/** Notes on the reply which tools it was offered, and whether it came to its end. */
+class Noting extends Blameless<ChatModel.ModelPart, ChatModel.ModelReply> {
+  private finished = false
+  private calls = false
+  private readonly offered: ChatModel.ModelRequest["tools"]
+
+  constructor(outer: Call.Sink<ChatModel.ModelPart, ChatModel.ModelReply>, offered: ChatModel.ModelRequest["tools"]) {
+    super(outer)
+    this.offered = offered
+  }
+  override emit(part: ChatModel.ModelPart | Call.Reset): Call.Wait {
+    if (part._tag === "Finish") {
+      this.finished = true
+      return super.emit({ ...part, offered: this.offered })
+    }
+    if (part._tag === "Reset") this.finished = this.calls = false
+    else if (part._tag === "ToolCall") this.calls = true
+    return super.emit(part)
+  }
+  override whole(reply: ChatModel.ModelReply): Call.Wait {
+    this.finished = true
+    return super.whole({ ...reply, offered: this.offered })
+  }
+  /** Says `Finish` where the model forgot to. */
+  finish(): Call.Wait {
+    if (!this.finished) return this.emit({ _tag: "Finish", reason: this.calls ? "tool-calls" : "stop" })
+  }
+  /** A failure of the model is nobody's of the handlers; one of a reader of its parts is for that to say. */
+  readonly out = (cause: Cause.Cause<unknown>) => (this.broken ? Effect.failCause(cause) : markBase(cause))
+}
 
 /** The tool itself. */
 const baseTool: LoopHooks["callTool"] = (request) =>
-  Call.fromSink((sink) => leavingBase(Call.into(Tool.execute(request), sink)))
+  Call.fromSink((sink) => {
+    const guarded = new Blameless(sink)
+    return Effect.catchAllCause(Call.into(Tool.execute(request), guarded), (cause) =>
+      guarded.broken ? Effect.failCause(cause) : markBase(cause)
+    )
+  })
+
+/** A handler sees its own services, and the run as it is now. */
+const bound = (handler: Resolved, loopContext: Context.Context<unknown> | undefined): Resolved => {
+  if (handler.context === undefined || loopContext === undefined) return handler
+  const cell = Context.get(loopContext, CurrentRun)
+  return cell === undefined ? handler : { ...handler, context: entered(handler.context, cell) }
+}
 
 /** Compiles hooks. `loopContext` is the context of the loop, where some handler provides a service. */
-export const compile = (resolved: ReadonlyArray<Resolved>, loopContext?: Context.Context<unknown>): LoopHooks => {
+export const compile = (handlers: ReadonlyArray<Resolved>, loopContext?: Context.Context<unknown>): LoopHooks => {
+  const resolved = handlers.map((handler) => bound(handler, loopContext))
   return {
     beforeModel: chain(resolved, "beforeModel"),
     afterModel: chain(resolved, "afterModel"),

@@ -10,6 +10,7 @@ import { pipeArguments } from "effect/Pipeable"
 import * as Scope from "effect/Scope"
 import type { HookName } from "../Handler.ts"
 import type { Instructions } from "../Instructions.ts"
+import type { Tools } from "../Tools.ts"
 
 /** Where in a handler something happened. */
 export type Place = HookName | "provide" | "effect"
@@ -35,35 +36,33 @@ export class Cell implements Scope.Scope {
   instructions: Instructions
   /** The attempt that is on. */
   attempt: { readonly scope: Scope.Scope } | undefined
-  /** What all cells of a run share. */
-  private readonly run: { said: boolean; origins: Map<unknown, Origin> | undefined }
+  /** The tools that the last model call was offered. */
+  offered: Tools<unknown, unknown> | undefined = undefined
+  /** Where errors came from, for all cells of a run. */
+  private readonly origins: Map<unknown, Origin>
 
   /** A cell for a run, or for an attempt beside those of another cell. */
   constructor(instructions: Instructions, beside?: Cell, attempt?: { readonly scope: Scope.Scope }) {
     this.instructions = instructions
     this.attempt = attempt
-    this.run = beside === undefined ? { said: false, origins: undefined } : beside.run
-  }
-
-  /** Whether the last event already says how the run ended. */
-  get said(): boolean {
-    return this.run.said
-  }
-  set said(said: boolean) {
-    this.run.said = said
+    this.origins = beside === undefined ? new Map() : beside.origins
   }
 
   /** Notes where an error came from, unless something further inside has noted it already. Says whether it did. */
   note(error: unknown, origin: Origin): boolean {
-    const origins = (this.run.origins ??= new Map())
-    if (origins.has(error)) return false
-    origins.set(error, origin)
+    if (this.origins.has(error)) return false
+    this.origins.set(error, origin)
     return true
   }
 
   /** Where an error came from. */
   originOf(error: unknown): Origin | undefined {
-    return this.run.origins?.get(error)
+    return this.origins.get(error)
+  }
+
+  /** Things went well: what has failed before has been caught. */
+  forget(): void {
+    if (this.origins.size > 0) this.origins.clear()
   }
 
   private get now(): Scope.Scope {

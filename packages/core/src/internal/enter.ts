@@ -12,8 +12,10 @@ import type { AgentEvent } from "../AgentEvent.ts"
 import type { AgentCall, AgentResult, RunConfig } from "../AgentRun.ts"
 import * as Call from "../Call.ts"
 import type { AnyHooks, Definition } from "../Handler.ts"
+import * as History from "../History.ts"
 import { isInstructions } from "../Instructions.ts"
 import * as Instructions from "../Instructions.ts"
+import * as Message from "../Message.ts"
 import { isTools } from "../Tools.ts"
 import { compile, invoke, invokeWrap, type LoopHooks, type Resolved } from "./compile.ts"
 import { Cell } from "./currentRun.ts"
@@ -39,22 +41,20 @@ export const ready = (handlers: ReadonlyArray<Definition>, output: object | unde
   return { handlers, output, hooks: stateless.length === handlers.length ? compile(stateless) : undefined }
 }
 
-/**
- * A run, in a context of its own. It ends with a result, or with one event that
- * says why not. `begin` makes the configuration, sink and cell of a context.
- */
-export const enter = (
-  ready: Ready,
-  begin: (context: Context.Context<unknown>) => {
-    readonly config: RunConfig
-    readonly sink: AgentSink
-    readonly cell: Cell
-  }
-): Leg =>
+/** What a run begins with. */
+export interface Beginning {
+  readonly config: RunConfig
+  readonly attempt: Attempt
+  readonly sink: AgentSink
+  readonly cell: Cell
+}
+
+/** A run, in a context of its own. `begin` makes what it begins with of the context around it. */
+export const enter = (ready: Ready, begin: (context: Context.Context<unknown>) => Beginning): Leg =>
   Effect.withFiberRuntime((fiber) => {
     const context = fiber.getFiberRef(FiberRef.currentContext) as Context.Context<unknown>
-    const { cell, config, sink } = begin(context)
-    const path = new Path(ready, new Attempt(config), sink, cell)
+    const { attempt, cell, config, sink } = begin(context)
+    const path = new Path(ready, attempt, sink, cell)
     return path.run(() => path.next(0, config, []), { inside: entered(context, cell), outside: context })
   })
 
@@ -72,55 +72,51 @@ class Path {
     this.cell = cell
   }
 
-  /** Runs the attempt, and ends it however it ends: what it acquired is released, a finish becomes its result. */
+  /**
+   * Runs the attempt, and ends it however it ends: what it acquired is released,
+   * a finish becomes its result. The contexts are those of a run as a whole.
+   */
   run(leg: () => Leg, contexts?: Record<"inside" | "outside", Context.Context<unknown>>): Leg {
-    const { attempt, cell, sink } = this
+    const { attempt, cell } = this
     const { attempt: before, instructions } = cell
-    const left = (end: Leg): Leg => {
-      cell.attempt = before
-      cell.instructions = instructions
-      return contexts === undefined
-        ? end
-        : Effect.zipRight(FiberRef.set(FiberRef.currentContext, contexts.outside), end)
-    }
+    cell.forget()
+    const enterContext = (context: Context.Context<unknown>, then: Leg) =>
+      Effect.zipRight(FiberRef.set(FiberRef.currentContext, context), then)
     return Effect.uninterruptibleMask((restore) => {
       cell.attempt = attempt
-      const going = Effect.matchCauseEffect(restore(leg()), {
-        onSuccess: () => {
-          const closing = attempt.close(Exit.void)
-          return closing === undefined ? left(Effect.void) : Effect.flatMap(closing, () => left(Effect.void))
-        },
-        onFailure: (cause) => {
-          const answer = finished(cause)
-          const end =
-            answer !== undefined
-              ? Effect.suspend(() => restore(sink.whole(attempt.answered(answer)) ?? Effect.void))
-              : Effect.zipRight(this.farewell(cause), Effect.failCause(cause))
-          return Effect.flatMap(attempt.close(Exit.failCause(cause)) ?? Effect.void, () => left(end))
-        }
+      const left = (end: Leg): Leg => {
+        cell.attempt = before
+        cell.instructions = instructions
+        return contexts === undefined ? end : enterContext(contexts.outside, end)
+      }
+      const end = (cause: Cause.Cause<unknown> | undefined): Leg => {
+        if (cause === undefined) return Effect.void
+        const answer = finished(cause)
+        return answer === undefined
+          ? Effect.zipRight(contexts === undefined ? this.farewell(cause) : Effect.void, Effect.failCause(cause))
+          : Effect.suspend(() => restore(this.sink.whole(attempt.answered(answer)) ?? Effect.void))
+      }
+      const close = (cause: Cause.Cause<unknown> | undefined): Leg => {
+        const closing = attempt.close(cause === undefined ? Exit.void : Exit.failCause(cause))
+        if (closing === undefined) return left(end(cause))
+        return Effect.flatMap(Effect.exit(closing), (closed) => {
+          if (Exit.isSuccess(closed)) return left(end(cause))
+          return left(end(cause === undefined ? closed.cause : Cause.sequential(cause, closed.cause)))
+        })
+      }
+      const going = Effect.matchCauseEffect(restore(Effect.suspend(leg)), {
+        onSuccess: () => close(undefined),
+        onFailure: close
       })
-      return contexts === undefined
-        ? going
-        : Effect.zipRight(FiberRef.set(FiberRef.currentContext, contexts.inside), going)
+      return contexts === undefined ? going : enterContext(contexts.inside, going)
     })
   }
 
-  /** The last event of an attempt that gave no result, unless one further inside has said it already. */
+  /** Tells the handlers around an attempt inside of a run that it gave no result. */
   private farewell(cause: Cause.Cause<unknown>): Effect.Effect<void> {
     const { attempt, cell, sink } = this
-    if (sink.demand === "value" || cell.said) return Effect.void
-    const soFar = { history: attempt.historySoFar, steps: attempt.steps, usage: attempt.usage }
-    if (Cause.isInterruptedOnly(cause)) return sink.emit({ _tag: "Cancelled", ...soFar }) ?? Effect.void
-    const error = Cause.squash(cause)
-    return (
-      sink.emit({
-        _tag: "Failed",
-        error,
-        cause,
-        ...soFar,
-        ...cell.originOf(error)
-      }) ?? Effect.void
-    )
+    if (sink.demand === "value") return Effect.void
+    return sink.emit(lastEvent(cause, attempt, cell)) ?? Effect.void
   }
 
   /** Enters handler `i` and all after it, then the loop. */
@@ -167,7 +163,14 @@ class Path {
       Call.fromSink((sink) => {
         const attempt = (cell: Cell) => {
           const path = new Path(this.ready, new Attempt(config), sink, cell)
-          return path.run(() => path.before(i, name, hooks, config, known))
+          return Effect.onExit(
+            path.run(() => path.before(i, name, hooks, config, known)),
+            () => {
+              // What follows goes on from there.
+              this.attempt.continueFrom(path.attempt.soFar)
+              return Effect.void
+            }
+          )
         }
         if (!called) {
           called = true
@@ -199,16 +202,23 @@ class Path {
   }
 
   private loop(config: RunConfig, resolved: ReadonlyArray<Resolved>): Leg {
-    const { attempt, ready, sink } = this
+    const { attempt, cell, ready, sink } = this
     attempt.history = beginning(config)
     const plan = { config, output: ready.output }
-    if (ready.hooks !== undefined) return loop({ ...plan, hooks: ready.hooks }, attempt, sink)
+    if (ready.hooks !== undefined) return loop({ ...plan, hooks: ready.hooks }, attempt, sink, cell)
     if (resolved.every((r) => r.context === undefined))
-      return loop({ ...plan, hooks: compile(resolved) }, attempt, sink)
+      return loop({ ...plan, hooks: compile(resolved) }, attempt, sink, cell)
     return Effect.flatMap(Effect.context<unknown>(), (context) =>
-      loop({ ...plan, hooks: compile(resolved, context) }, attempt, sink)
+      loop({ ...plan, hooks: compile(resolved, context) }, attempt, sink, cell)
     )
   }
+}
+
+/** The event that says why an attempt gave no result. */
+export const lastEvent = (cause: Cause.Cause<unknown>, attempt: Attempt, cell: Cell): AgentEvent => {
+  if (Cause.isInterruptedOnly(cause)) return { _tag: "Cancelled", ...attempt.soFar }
+  const error = Cause.squash(cause)
+  return { _tag: "Failed", error, cause, ...attempt.soFar, ...cell.originOf(error) }
 }
 
 const isObject = (u: unknown): u is object => typeof u === "object" && u !== null
@@ -220,11 +230,17 @@ const isRunConfig = (u: unknown): u is RunConfig =>
   "tools" in u &&
   isTools(u.tools) &&
   "history" in u &&
-  Array.isArray(u.history) &&
+  History.isHistory(u.history) &&
   "input" in u &&
-  isObject(u.input) &&
+  Message.isMessage(u.input) &&
   "options" in u &&
-  isObject(u.options)
+  isObject(u.options) &&
+  isOptions(u.options)
+
+const isOptions = (options: object): boolean => {
+  const { maxSteps, toolConcurrency } = options as Partial<RunConfig["options"]>
+  return maxSteps !== undefined && maxSteps >= 0 && toolConcurrency !== undefined && toolConcurrency >= 1
+}
 
 /** Sections that a handler added without a source get its name. */
 const attributed = (before: RunConfig, after: RunConfig, name: string): RunConfig => {

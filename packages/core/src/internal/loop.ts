@@ -13,6 +13,7 @@ import * as Message from "../Message.ts"
 import * as Tool from "../Tool.ts"
 import * as Tools from "../Tools.ts"
 import type { LoopHooks } from "./compile.ts"
+import type { Cell } from "./currentRun.ts"
 import type { Attempt } from "./run.ts"
 
 /** Where a run sends its events. */
@@ -27,7 +28,12 @@ export interface Plan {
 }
 
 /** Runs the loop to its result. */
-export const loop = (plan: Plan, attempt: Attempt, sink: AgentSink): Effect.Effect<void, unknown, unknown> =>
+export const loop = (
+  plan: Plan,
+  attempt: Attempt,
+  sink: AgentSink,
+  cell: Cell
+): Effect.Effect<void, unknown, unknown> =>
   Effect.gen(function* () {
     const { config, hooks } = plan
     const { maxSteps, onStepLimit } = config.options
@@ -36,15 +42,18 @@ export const loop = (plan: Plan, attempt: Attempt, sink: AgentSink): Effect.Effe
       if (last && onStepLimit === "error") {
         return yield* new StepLimitReached({ agent: config.agent, maxSteps, history: attempt.history })
       }
-      attempt.steps++
       if (hooks.beforeModel !== undefined) {
         const changed = hooks.beforeModel(attempt.history)
-        attempt.history = Effect.isEffect(changed) ? yield* changed : changed
+        attempt.history = History.settle(Effect.isEffect(changed) ? yield* changed : changed)
       }
+      attempt.steps++
+      cell.forget()
 
+      cell.offered = undefined
       const reply = yield* callModel(plan, attempt, last, sink)
       attempt.usage = ChatModel.addUsage(attempt.usage, reply.usage)
-      attempt.reply = Message.assistant(reply.content)
+      cell.forget()
+      attempt.reply = { ...Message.assistant(reply.content), ...(reply.metadata && { metadata: reply.metadata }) }
       attempt.outcomes = undefined
       if (hooks.afterModel !== undefined) {
         const changed = hooks.afterModel(History.append(attempt.history, attempt.reply))
@@ -56,7 +65,7 @@ export const loop = (plan: Plan, attempt: Attempt, sink: AgentSink): Effect.Effe
         const history = attempt.historySoFar
         return yield* done(sink, attempt.result(history, History.answer(history), last ? "step-limit" : "answer"))
       }
-      const tools = reply.offered ?? config.tools
+      const tools = reply.offered ?? cell.offered ?? config.tools
       attempt.called ||= attempt.reply !== undefined
       if (calls.length > 0) {
         yield* callTools(plan, attempt, calls, tools, sink)

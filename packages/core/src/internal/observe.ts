@@ -4,7 +4,8 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Call from "../Call.ts"
-import type { AnyHooks, Definition } from "../Handler.ts"
+import type { Definition } from "./handler.ts"
+import { type AnyHooks, hookNames } from "./hooks.ts"
 import type { ToolRequest } from "../Tool.ts"
 import type { Place } from "./currentRun.ts"
 
@@ -29,7 +30,13 @@ const millis = (clock: Clock.Clock) => Number(clock.unsafeCurrentTimeNanos() / 1
 const timed = <A, E, R>(effect: Effect.Effect<A, E, R>, tell: (startedAt: number, endedAt: number) => void) =>
   Effect.clockWith((clock) => {
     const startedAt = millis(clock)
-    return Effect.onExit(effect, () => Effect.sync(() => tell(startedAt, millis(clock))))
+    return Effect.onExit(effect, () =>
+      // Who looks on must not change what happens.
+      Effect.catchAllDefect(
+        Effect.sync(() => tell(startedAt, millis(clock))),
+        (defect) => Effect.logWarning("An observer of a pipeline threw.", defect)
+      )
+    )
   })
 
 const around = <C extends Call.Any>(call: C, tell: (startedAt: number, endedAt: number) => void): C =>
@@ -61,10 +68,12 @@ const wrap =
 
 const observeHooks = (handler: string, hooks: AnyHooks, see: See): AnyHooks =>
   Object.fromEntries(
-    Object.entries(hooks).map(([hook, run]) => [
-      hook,
-      (hook.startsWith("wrap") ? wrap : plain)(handler, hook as Place, see, run as never)
-    ])
+    hookNames.flatMap((hook) => {
+      const run = hooks[hook]
+      return run === undefined
+        ? []
+        : [[hook, (hook.startsWith("wrap") ? wrap : plain)(handler, hook, see, run as never)]]
+    })
   )
 
 /** The same handler, observed. */

@@ -55,7 +55,8 @@ const mark = (cause: Cause.Cause<unknown>, handler?: string, hook?: Place): Effe
       : failing
   })
 
-const markBase = (cause: Cause.Cause<unknown>) => mark(cause)
+/** Marks a failure as nobody's of the handlers. */
+export const markBase = (cause: Cause.Cause<unknown>) => mark(cause)
 
 /** The failure by which a hook ended the run, if a cause is that. */
 const finishing = (cause: Cause.Cause<unknown>): Finish | undefined => {
@@ -74,9 +75,6 @@ export const wayOut = (handler: string, place: Place) => (cause: Cause.Cause<unk
 export const leaving = <A>(effect: Effect.Effect<A, unknown, unknown>, handler: string, place: Place) =>
   Effect.catchAllCause(effect, wayOut(handler, place))
 
-/** Lets a failure of the model or of a tool out: it is nobody's of the handlers. */
-export const leavingBase = <A>(effect: Effect.Effect<A, unknown, unknown>) => Effect.catchAllCause(effect, markBase)
-
 /** A defect that names handler and hook. */
 export const defect = (handler: string, place: Place, problem: string, cause?: unknown) =>
   leaving(Effect.die(new HandlerDefect(handler, place, problem, cause)), handler, place)
@@ -86,7 +84,9 @@ export const defect = (handler: string, place: Place, problem: string, cause?: u
 // -----------------------------------------------------------------------------
 
 /** What a run begins with: what was said before, and the input. */
-export const beginning = ({ history, input }: RunConfig): History.History => History.append(history, input)
+export const beginning = ({ history, input }: Pick<RunConfig, "history" | "input">): History.History =>
+  // A run that was cut off may have left calls without an outcome.
+  History.append(History.settle(history), input)
 
 /** How far an attempt at a run has come. Owned by its loop; read when it ends, however it does. */
 export class Attempt {
@@ -102,7 +102,7 @@ export class Attempt {
   usage: ChatModel.Usage = ChatModel.noUsage
   #scope: Scope.CloseableScope | undefined
 
-  constructor(config: RunConfig) {
+  constructor(config: Pick<RunConfig, "history" | "input">) {
     this.history = beginning(config)
   }
 
@@ -130,6 +130,11 @@ export class Attempt {
     return History.append(this.history, reply)
   }
 
+  /** How far it has come. */
+  get soFar() {
+    return { history: this.historySoFar, steps: this.steps, usage: this.usage }
+  }
+
   /** The result of the attempt. */
   result(history: History.History, text: string, end: RunEnd): AgentResult {
     return { output: text, text, history, steps: this.steps, usage: this.usage, end }
@@ -138,6 +143,7 @@ export class Attempt {
   /** Takes over how far another came. */
   continueFrom({ history, steps, usage }: Pick<AgentResult, "history" | "steps" | "usage">): this {
     this.history = history
+    this.reply = undefined
     this.steps = steps
     this.usage = usage
     return this

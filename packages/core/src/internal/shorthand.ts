@@ -99,7 +99,7 @@ type Inside = (run: RunConfig) => AgentCall<AgentResult, Upstream>
 export const afterAgent = <E = never, R = never>(
   f: (result: AgentResult) => void | Effect.Effect<unknown, E, R>,
   name = "afterAgent"
-): Handler<never, E, R> =>
+): Handler<never, Exclude<E, Finish>, R> =>
   stateless(name, {
     wrapAgent: (run: RunConfig, next: Inside) => Call.tapValue(next(run), f)
   })
@@ -152,7 +152,8 @@ export const onExit = <R = never>(
 
 /**
  * Answers errors of a class from within: of the handlers after it, of the tools
- * and of the model. They leave the type of the pipeline.
+ * and of the model. They leave the type of the pipeline. The error of an answer
+ * that does not fit the output schema comes from outside of all handlers.
  *
  * @example
  * ```ts
@@ -164,7 +165,7 @@ export const onExit = <R = never>(
  * const polite = Handler.catchError(Denied, (error) => `Sorry, ${error.who}.`)
  * ```
  */
-export const catchError = <X extends object, E = never, R = never>(
+export const catchError = <X extends { readonly _tag: string }, E = never, R = never>(
   error: abstract new (...args: never) => X,
   answer: (error: X) => OrEffect<string, E, R>,
   name = `catchError(${error.name})`

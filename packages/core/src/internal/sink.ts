@@ -12,10 +12,13 @@ export interface Reset {
 export const Reset: Reset = { _tag: "Reset" }
 
 /** Whether a part is a `Reset`. */
-export const isReset = (part: unknown): part is Reset => part === Reset
+export const isReset = (part: unknown): part is Reset =>
+  typeof part === "object" && part !== null && (part as { readonly _tag?: unknown })._tag === "Reset"
 
-/** How the parts of one kind of call make up its value. The fold of `whole(a)` must give `a` again. */
+/** How the parts of one kind of call make up its value. The fold of `whole(a)` must give `normal(a)`, and `a` again where there is no `normal`. */
 export interface Fold<in out Part, in out A> {
+  /** The value that the parts of a value make up, where they may make up a simpler one. */
+  readonly normal?: (value: A) => A
   readonly make: () => Accumulator<Part, A>
   readonly whole: (value: A) => ReadonlyArray<Part>
 }
@@ -90,7 +93,8 @@ export class Folding<Part, A> implements Sink<Part, A> {
     return this.outer?.emit(part)
   }
   whole(value: A): Wait {
-    if (this.parts === undefined && this.given === undefined) this.given = { value }
+    if (this.parts === undefined && this.given === undefined)
+      this.given = { value: this.fold.normal === undefined ? value : this.fold.normal(value) }
     else this.fold.whole(value).forEach(this.open().add)
     return this.outer?.whole(value)
   }
@@ -132,5 +136,38 @@ export class Attempting<Part, A> implements Sink<Part, A> {
     if (!this.emitted) return undefined
     this.emitted = false
     return this.outer.emit(Reset)
+  }
+}
+
+/** A sink that remembers when a reader of the parts broke, so that who emits them is not blamed for it. */
+export class Blameless<Part, A> implements Sink<Part, A> {
+  readonly fold: Fold<Part, A>
+  readonly demand: Demand
+  broken = false
+  private readonly outer: Sink<Part, A>
+
+  constructor(outer: Sink<Part, A>) {
+    this.fold = outer.fold
+    this.demand = outer.demand
+    this.outer = outer
+  }
+  emit(part: Part | Reset): Wait {
+    try {
+      return this.waiting(this.outer.emit(part))
+    } catch (defect) {
+      this.broken = true
+      throw defect
+    }
+  }
+  whole(value: A): Wait {
+    try {
+      return this.waiting(this.outer.whole(value))
+    } catch (defect) {
+      this.broken = true
+      throw defect
+    }
+  }
+  private waiting(wait: Wait): Wait {
+    return wait && Effect.tapDefect(wait, () => Effect.sync(() => (this.broken = true)))
   }
 }

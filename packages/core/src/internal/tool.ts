@@ -13,7 +13,8 @@ import { ToolError } from "../Errors.ts"
 import * as Message from "../Message.ts"
 import type { Annotations, Any, FailureMode, Options, ToolContext, TypeId } from "../Tool.ts"
 import { toolName } from "./name.ts"
-import { fold, type ToolPart, type ToolRequest, type ToolRun } from "./toolCall.ts"
+import { Blameless } from "./sink.ts"
+import { type ToolPart, type ToolRequest, type ToolRun } from "./toolCall.ts"
 
 /** A body sends what it has to say into the sink itself; what it fails with is sorted by `define`. */
 type Body<P> = (params: P, context: ToolContext, sink: ToolSink) => Effect.Effect<void, unknown, unknown>
@@ -88,12 +89,15 @@ export const define = <P, PI, F, FI, Mode extends FailureMode>(
   options: Options<P, PI, F, FI, Mode>,
   body: Body<P>
 ): ToolImpl => {
-  const name = toolName(options.name)
   const parameters = (options.parameters ?? noParameters) as Schema.Schema<P, PI>
   const decode = Schema.decodeUnknownEither(parameters, { errors: "all" })
   const encodeFailure = options.failure && Schema.encodeUnknownEither(options.failure)
 
-  const outcomeOf = (callId: string, cause: Cause.Cause<unknown>): Effect.Effect<Message.ToolOutcome, unknown> => {
+  const outcomeOf = (
+    name: string,
+    callId: string,
+    cause: Cause.Cause<unknown>
+  ): Effect.Effect<Message.ToolOutcome, unknown> => {
     const threw = (cause: unknown, reason: ToolError["reason"] = "Threw") =>
       new ToolError({ tool: name, callId, reason, cause })
     // When the whole run is interrupted nobody asks for this; so here the tool gave itself up.
@@ -110,13 +114,15 @@ export const define = <P, PI, F, FI, Mode extends FailureMode>(
   }
 
   return new ToolImpl({
-    name,
+    name: toolName(options.name),
     description: options.description,
     annotations: { ...noAnnotations, ...options.annotations },
     returnDirectly: options.returnDirectly ?? false,
     parameters,
     execute: (request) =>
       Call.fromSink((sink) => {
+        // A tool may have been given another name.
+        const name = request.tool?.name ?? options.name
         const params = decode(request.arguments)
         if (Either.isLeft(params)) {
           const problem = ParseResult.TreeFormatter.formatErrorSync(params.left)
@@ -132,39 +138,9 @@ export const define = <P, PI, F, FI, Mode extends FailureMode>(
           Effect.suspend(() => body(params.right, context, guarded)),
           (cause) =>
             !guarded.broken
-              ? Effect.flatMap(outcomeOf(request.id, cause), (outcome) => sink.whole(outcome) ?? Effect.void)
+              ? Effect.flatMap(outcomeOf(name, request.id, cause), (outcome) => sink.whole(outcome) ?? Effect.void)
               : Effect.failCause(cause)
         )
       })
   })
-}
-
-/** A sink that remembers when a reader of the parts threw, so that the tool is not blamed for it. */
-class Blameless implements ToolSink {
-  readonly fold = fold
-  readonly demand: Call.Demand
-  private readonly outer: ToolSink
-  broken = false
-  constructor(outer: ToolSink) {
-    this.outer = outer
-    this.demand = outer.demand
-  }
-  emit(part: ToolPart | Call.Reset): Call.Wait {
-    return this.watch(() => this.outer.emit(part))
-  }
-  whole(outcome: Message.ToolOutcome): Call.Wait {
-    return this.watch(() => this.outer.whole(outcome))
-  }
-  private watch(send: () => Call.Wait): Call.Wait {
-    const note = () => {
-      this.broken = true
-    }
-    try {
-      const wait = send()
-      return wait && Effect.tapDefect(wait, () => Effect.sync(note))
-    } catch (defect) {
-      note()
-      throw defect
-    }
-  }
 }

@@ -101,7 +101,7 @@ export const isolationOfRuns: Law = law(
     const worlds = [world, { ...world, input: "another" }, { ...world, turns: world.turns.toReversed() }]
     const one: Array<Outcome> = []
     for (const world of worlds) one.push(await trial.run(world))
-    const all = await Promise.all(worlds.map((world) => trial.run(world)))
+    const all = await trial.together(worlds.map((world) => [world]))
     worlds.forEach((_, i) => same(`run ${i + 1}`, one[i]!, all[i]!))
   }
 )
@@ -109,11 +109,8 @@ export const isolationOfRuns: Law = law(
 /** 16. Scoped instructions are seen by their run and by no other. */
 export const scope: Law = law(16, "scope: scoped instructions are seen by their run alone", async (trial, world) => {
   const names = ["<<ada>>", "<<grace>>", undefined]
-  const all = await Promise.all(
-    names.map((scoped) =>
-      trial.run(world, scoped === undefined ? {} : { scoped, mode: choose(world, ["run", "stream"] as const) })
-    )
-  )
+  const mode = choose(world, ["run", "stream"] as const)
+  const all = await trial.together(names.map((scoped) => [world, scoped === undefined ? {} : { scoped, mode }]))
   all.forEach(({ requests }, i) => {
     for (const request of requests) {
       for (const name of names) {

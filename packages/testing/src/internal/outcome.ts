@@ -11,6 +11,7 @@ import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import type { Cut } from "../ScriptedModel.ts"
+import { Violation } from "./violation.ts"
 import * as VirtualClock from "./virtualClock.ts"
 import { known, makeModel, makeTools, type Point, type World } from "./world.ts"
 
@@ -83,11 +84,12 @@ export const run = (handler: Handler.Any, world: World, how: Circumstances): Pro
         AgentRun.AgentResult,
         unknown
       >
-      const fiber = yield* Effect.fork(provided)
+      // Not a child: one that cannot be interrupted must not hold up the test.
+      const fiber = yield* Effect.forkDaemon(provided)
       const exit =
         how.interruptAt === undefined
           ? yield* Fiber.await(fiber)
-          : yield* Effect.race(
+          : yield* Effect.raceFirst(
               Fiber.await(fiber),
               Effect.gen(function* () {
                 yield* Deferred.await(reached)
@@ -95,7 +97,10 @@ export const run = (handler: Handler.Any, world: World, how: Circumstances): Pro
                 // Fibers that were about to go on do so before they hear of it.
                 for (let i = 0; i < 5; i++) yield* Effect.yieldNow()
                 log.push(interruption)
-                return yield* Fiber.await(fiber)
+                return yield* Effect.timeoutFail(Fiber.await(fiber), {
+                  duration: "100 days",
+                  onTimeout: () => new Violation("The run could not be interrupted.")
+                })
               })
             )
       for (let i = 0; i < 20; i++) yield* Effect.yieldNow()

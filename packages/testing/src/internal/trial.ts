@@ -2,9 +2,14 @@
  * What the laws have in common: a subject, trials of it, and how to compare.
  */
 import type { Handler } from "@heddle/core"
-import type * as Layer from "effect/Layer"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
 import { type Circumstances, type Log, type Outcome, run } from "./outcome.ts"
 import { probe } from "./probes.ts"
+import { Violation } from "./violation.ts"
 import type { Point, World } from "./world.ts"
 
 /** A law. `number` is its number in the documentation. */
@@ -24,10 +29,7 @@ export interface Subject {
   readonly layer: Layer.Layer<unknown, unknown>
 }
 
-/** A law does not hold. */
-export class Violation extends Error {
-  override readonly name = "Violation"
-}
+export { Violation } from "./violation.ts"
 
 /** Says that the law does not hold. */
 export const violated = (message: string): never => {
@@ -49,6 +51,19 @@ export class Trial {
   }
   run(world: World, how?: Partial<Circumstances>, handler: Handler.Any = this.subject.handler): Promise<Outcome> {
     return run(handler, world, { layer: this.subject.layer, ...how })
+  }
+  /** Runs at the same time, in one application: what lives as long as that is built once for all of them. */
+  async together(worlds: ReadonlyArray<readonly [World, Partial<Circumstances>?]>): Promise<ReadonlyArray<Outcome>> {
+    const scope = await Effect.runPromise(Scope.make())
+    try {
+      const services = await Effect.runPromise(
+        Layer.buildWithScope(this.subject.layer, scope) as Effect.Effect<Context.Context<unknown>, unknown>
+      )
+      const layer = Layer.succeedContext(services)
+      return await Promise.all(worlds.map(([world, how]) => this.run(world, { ...how, layer })))
+    } finally {
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+    }
   }
   around(before: ReadonlyArray<Handler.Any>, after: ReadonlyArray<Handler.Any>): Handler.Any {
     return this.subject.compose(...before, this.subject.handler, ...after)

@@ -16,6 +16,8 @@ interface Turn {
   readonly calls: ReadonlyArray<"echo" | "slow" | "sorry" | "boom" | "throws" | "nowhere">
   /** Fails after its text, the first time that it is asked. */
   readonly fails: boolean
+  /** The text that it fails after, where that is another one. */
+  readonly half?: string
 }
 
 /** One set of circumstances. */
@@ -116,8 +118,10 @@ export const makeModel = (world: World, cut: Cut, point: Point, requests: Array<
         requests.push(request)
         yield* point("model>")
         yield* Effect.yieldNow()
-        for (const text of pieces(turn.text, cut)) yield* emit({ _tag: "Text", text })
-        if (turn.fails && !failed.has(now)) {
+        const fails = turn.fails && !failed.has(now)
+        const said = fails ? (turn.half ?? turn.text) : turn.text
+        for (const text of pieces(said, cut)) yield* emit({ _tag: "Text", text })
+        if (fails) {
           failed.add(now)
           return yield* modelError
         }

@@ -1,0 +1,4 @@
+/** A law does not hold. */
+export class Violation extends Error {
+  override readonly name = "Violation"
+}
