@@ -43,8 +43,10 @@ export {
 } from "./internal/hooks.ts"
 export {
   type Any,
+  type Context,
   type Definition,
   definition,
+  type Error,
   fromDefinition,
   type Handler,
   type Info,

@@ -19,7 +19,7 @@ import {
   Tool,
   Tools
 } from "@heddle/core"
-import { Context, Data, Effect, Layer, Schema, type Scope, Stream } from "effect"
+import { type Cause, Context, Data, Effect, Layer, Schema, type Scope, Stream } from "effect"
 import { describe, expect, expectTypeOf, it } from "vitest"
 
 class User extends Context.Tag("User")<User, { readonly name: string }>() {}
@@ -421,5 +421,18 @@ describe("no public type shows any", () => {
       )
     })
     expect(offending).toEqual([])
+  })
+})
+
+describe("what is hard to infer", () => {
+  it("a timeout around a call adds its own error, and nothing else", () => {
+    const timed = Handler.wrapModelCall((request, next) => Call.around(next(request), Effect.timeout("1 second")))
+    expectTypeOf<Handler.Error<typeof timed>>().toEqualTypeOf<Cause.TimeoutException>()
+    expectTypeOf<Handler.Context<typeof timed>>().toEqualTypeOf<never>()
+  })
+
+  it("an array of handlers keeps their errors and needs", () => {
+    const many: ReadonlyArray<Handler.Handler<never, Lost, Db>> = []
+    expectTypeOf(Pipeline.make(...many)).toEqualTypeOf<Pipeline.Pipeline<never, Lost, Db>>()
   })
 })

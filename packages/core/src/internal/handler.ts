@@ -1,7 +1,7 @@
 /**
  * What a handler is made of.
  */
-import type * as Context from "effect/Context"
+import type { Tag } from "effect/Context"
 import type * as Effect from "effect/Effect"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import type { AnyHooks, HookName } from "./hooks.ts"
@@ -27,6 +27,11 @@ export interface Handler<out Provides = never, out E = never, out R = never, out
 /** Any handler. */
 export type Any = Handler<unknown, unknown, unknown, unknown>
 
+/** What a handler fails with. */
+export type Error<H> = H extends Handler<infer _P, infer E, infer _R, infer _H> ? E : never
+/** What a handler needs. */
+export type Context<H> = H extends Handler<infer _P, infer _E, infer R, infer _H> ? R : never
+
 /** How a handler comes by its hooks. */
 export type Source =
   | { readonly _tag: "Stateless"; readonly hooks: AnyHooks }
@@ -34,7 +39,7 @@ export type Source =
   | { readonly _tag: "Service"; readonly hooks: Effect.Effect<AnyHooks, unknown, unknown>; readonly key: string }
   | {
       readonly _tag: "Provide"
-      readonly tag: Context.Tag<unknown, unknown>
+      readonly tag: Tag<unknown, unknown>
       readonly service: Effect.Effect<unknown, unknown, unknown>
     }
 
