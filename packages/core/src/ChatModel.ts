@@ -147,42 +147,54 @@ export const fold: Call.Fold<ModelPart, ModelReply> = {
   },
   make: () => {
     let content: Array<ModelReply["content"][number]> = []
+    // Text that comes in pieces is joined here; it becomes a content when something else comes.
+    let text = ""
     let finish: FinishPart | undefined
     let hasCalls = false
+    const settleText = () => {
+      if (text !== "") content.push({ _tag: "Text", text })
+      text = ""
+    }
+    const addReasoning = (part: ReasoningPart) => {
+      const last = content[content.length - 1]
+      // A signed thought is complete; what follows is another one.
+      if (last?._tag === "Reasoning" && last.metadata === undefined) {
+        content[content.length - 1] = { ...part, text: last.text + part.text }
+      } else if (part.text !== "" || part.metadata !== undefined) content.push(part)
+    }
     return {
       add: (part) => {
-        const last = content[content.length - 1]
-        switch (part._tag) {
-          case "Text":
-            if (last?._tag === "Text") content[content.length - 1] = { _tag: "Text", text: last.text + part.text }
-            else if (part.text !== "") content.push({ _tag: "Text", text: part.text })
-            return
-          case "Reasoning":
-            // A signed thought is complete; what follows is another one.
-            if (last?._tag === "Reasoning" && last.metadata === undefined) {
-              content[content.length - 1] = { ...part, text: last.text + part.text }
-            } else if (part.text !== "" || part.metadata !== undefined) content.push(part)
-            return
-          case "ToolCall":
-            hasCalls = true
-            content.push({ ...part, outcome: part.outcome ?? Message.pending })
-            return
-          case "Finish":
-            finish = part
+        if (part._tag === "Text") {
+          text += part.text
+          return
+        }
+        if (part._tag === "Finish") {
+          finish = part
+          return
+        }
+        settleText()
+        if (part._tag === "Reasoning") addReasoning(part)
+        else {
+          hasCalls = true
+          content.push({ ...part, outcome: part.outcome ?? Message.pending })
         }
       },
       reset: () => {
         content = []
+        text = ""
         finish = undefined
         hasCalls = false
       },
-      value: () => ({
-        content,
-        finishReason: finish?.reason ?? (hasCalls ? "tool-calls" : "stop"),
-        usage: finish?.usage ?? noUsage,
-        ...(finish?.metadata && { metadata: finish.metadata }),
-        ...(finish?.offered && { offered: finish.offered })
-      })
+      value: () => {
+        settleText()
+        return {
+          content,
+          finishReason: finish?.reason ?? (hasCalls ? "tool-calls" : "stop"),
+          usage: finish?.usage ?? noUsage,
+          ...(finish?.metadata && { metadata: finish.metadata }),
+          ...(finish?.offered && { offered: finish.offered })
+        }
+      }
     }
   },
   whole: (reply) => [

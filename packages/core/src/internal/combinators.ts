@@ -24,23 +24,19 @@ import { Attempting, type Demand, Each, emitAll, Folding, isReset, type Reset, t
 
 const atLeastParts = (demand: Demand): Demand => (demand === "value" ? "parts" : demand)
 
-/** A call like `self` whose parts go through `emit` on their way to the sink. */
+/** A call like `self`, with what a sink does to each part on its way to the outer one. */
 const through = <Part, A, E, R, P2>(
   self: Call<Part, A, E, R>,
-  step: (sink: Down) => (part: Part) => Wait
+  step: (outer: Down) => (part: Part | Reset) => Wait
 ): Call<P2, A, E, R> =>
-  new CallImpl((outer) => {
-    const each = step(outer)
-    const passing = (part: Part | Reset) => (isReset(part) ? outer.emit(part) : each(part))
-    return flow(self, new Each<Part, A>(outer.fold, atLeastParts(outer.demand), passing))
-  })
+  new CallImpl((outer) => flow(self, new Each<Part, A>(outer.fold, atLeastParts(outer.demand), step(outer))))
 
 /** Changes each part, and so the value. */
 export const map: {
   <Part, P2>(f: (part: Part) => P2): <A, E, R>(self: Call<Part, A, E, R>) => Call<P2, A, E, R>
   <Part, A, E, R, P2>(self: Call<Part, A, E, R>, f: (part: Part) => P2): Call<P2, A, E, R>
 } = dual(2, <Part, A, E, R, P2>(self: Call<Part, A, E, R>, f: (part: Part) => P2): Call<P2, A, E, R> =>
-  through<Part, A, E, R, P2>(self, (sink) => (part) => sink.emit(f(part)))
+  through<Part, A, E, R, P2>(self, (outer) => (part) => outer.emit(isReset(part) ? part : f(part)))
 )
 
 /** Looks at each part before it is passed on. An Effect that `f` returns is run first. */
@@ -50,11 +46,11 @@ export const tap: {
 } = dual(
   2,
   <Part, A, E, R>(self: Call<Part, A, E, R>, f: (part: Part) => void | Effect.Effect<void>): Call<Part, A, E, R> =>
-    through<Part, A, E, R, Part>(self, (sink) => (part) => {
-      const wait: unknown = f(part)
+    through<Part, A, E, R, Part>(self, (outer) => (part) => {
+      const wait: unknown = isReset(part) ? undefined : f(part)
       return Effect.isEffect(wait)
-        ? Effect.flatMap(wait as Effect.Effect<void>, () => sink.emit(part) ?? Effect.void)
-        : sink.emit(part)
+        ? Effect.flatMap(wait as Effect.Effect<void>, () => outer.emit(part) ?? Effect.void)
+        : outer.emit(part)
     })
 )
 

@@ -76,7 +76,7 @@ class Path {
    * Runs the attempt, and ends it however it ends: what it acquired is released,
    * a finish becomes its result. The contexts are those of a run as a whole.
    */
-  run(leg: () => Leg, contexts?: Record<"inside" | "outside", Context.Context<unknown>>): Leg {
+  run(leg: () => Leg, contexts?: Record<"inside" | "outside", Context.Context<unknown>>, around?: Attempt): Leg {
     const { attempt, cell } = this
     const { attempt: before, instructions } = cell
     cell.forget()
@@ -87,6 +87,7 @@ class Path {
       const left = (end: Leg): Leg => {
         cell.attempt = before
         cell.instructions = instructions
+        around?.follow(attempt)
         return contexts === undefined ? end : enterContext(contexts.outside, end)
       }
       const end = (cause: Cause.Cause<unknown> | undefined): Leg => {
@@ -163,14 +164,8 @@ class Path {
       Call.fromSink((sink) => {
         const attempt = (cell: Cell) => {
           const path = new Path(this.ready, new Attempt(config), sink, cell)
-          return Effect.onExit(
-            path.run(() => path.before(i, name, hooks, config, known)),
-            () => {
-              // What follows goes on from there.
-              this.attempt.continueFrom(path.attempt.soFar)
-              return Effect.void
-            }
-          )
+          // What follows goes on from where it has come to.
+          return path.run(() => path.before(i, name, hooks, config, known), undefined, this.attempt)
         }
         if (!called) {
           called = true

@@ -149,6 +149,15 @@ export class Attempt {
     return this
   }
 
+  /** Goes on from where an attempt inside of this one has come to. */
+  follow(inside: Attempt): void {
+    this.history = inside.history
+    this.reply = inside.reply
+    this.outcomes = inside.outcomes
+    this.steps = inside.steps
+    this.usage = inside.usage
+  }
+
   /** The result, where a handler ended the run with an answer. */
   answered(answer: string): AgentResult {
     return this.result(History.append(this.historySoFar, Message.assistant(answer)), answer, "finish")

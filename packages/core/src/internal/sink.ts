@@ -13,7 +13,7 @@ export const Reset: Reset = { _tag: "Reset" }
 
 /** Whether a part is a `Reset`. */
 export const isReset = (part: unknown): part is Reset =>
-  typeof part === "object" && part !== null && (part as { readonly _tag?: unknown })._tag === "Reset"
+  (part as { readonly _tag?: unknown } | null | undefined)?._tag === "Reset"
 
 /** How the parts of one kind of call make up its value. The fold of `whole(a)` must give `normal(a)`, and `a` again where there is no `normal`. */
 export interface Fold<in out Part, in out A> {
@@ -152,22 +152,19 @@ export class Blameless<Part, A> implements Sink<Part, A> {
     this.outer = outer
   }
   emit(part: Part | Reset): Wait {
-    try {
-      return this.waiting(this.outer.emit(part))
-    } catch (defect) {
-      this.broken = true
-      throw defect
-    }
+    // If this throws, it stays so.
+    this.broken = true
+    const wait = this.outer.emit(part)
+    this.broken = false
+    return wait === undefined ? undefined : this.waiting(wait)
   }
   whole(value: A): Wait {
-    try {
-      return this.waiting(this.outer.whole(value))
-    } catch (defect) {
-      this.broken = true
-      throw defect
-    }
+    this.broken = true
+    const wait = this.outer.whole(value)
+    this.broken = false
+    return wait === undefined ? undefined : this.waiting(wait)
   }
-  private waiting(wait: Wait): Wait {
-    return wait && Effect.tapDefect(wait, () => Effect.sync(() => (this.broken = true)))
+  private waiting(wait: Effect.Effect<void>): Wait {
+    return Effect.tapDefect(wait, () => Effect.sync(() => (this.broken = true)))
   }
 }
