@@ -37,7 +37,6 @@ const targets: Readonly<Record<string, Target>> = {
   "E: heap of a held run": { most: 12 },
   "E: wrong instructions": { most: 0 },
   "F: a part from a list, 5 handlers": { most: 1_000 },
-  "F: a part from a stream, 5 handlers": { most: 1_000 },
   "I: reading the rendered text": { most: 50 },
   "I: setting a scoped value": { most: 100 },
   "I: appending a section to five": { most: 500 }
