@@ -2,8 +2,9 @@
  * What happens in a run, as it happens. A run ends its events with exactly one
  * of `Completed`, `Failed` and `Cancelled`.
  *
- * A `Call.Reset` among the events takes back everything before it, a `Failed`
- * included: a handler has caught the failure, or begins the run anew.
+ * A `Call.Reset` among the events takes back everything before it: a handler has
+ * caught a failure, or begins the run anew. A handler's `wrapAgent` sees the last
+ * event of the attempt inside of it as well; the reader of a stream does not.
  */
 import * as Cause from "effect/Cause"
 import type { AgentResult } from "./AgentRun.ts"

@@ -141,7 +141,7 @@ export const Tag =
     return Object.assign(tag, { [DefinitionKey]: handler }) as unknown as TagClass<Self, Name, E>
   }
 
-/** The failure by which a hook ends the run with an answer. It leaves the handler as a signal that no other handler can catch. */
+/** The failure by which a hook ends the run with an answer. It leaves the handler as a signal that the error handling of others does not catch. */
 export type { Finish } from "./internal/finish.ts"
 
 /** Ends the run with an answer, from any hook. Every handler that was entered is left as usual. */
