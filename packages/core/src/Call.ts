@@ -99,7 +99,7 @@ export const collect = <Part, A, E, R, P extends Part, A1 extends A>(
   })
 
 /** Parts that may wait for their reader before the call is held back. */
-const streamBuffer = 256
+const streamBuffer = 1024
 
 /**
  * Runs a call as a stream of its parts, with back-pressure. Ending the stream

@@ -387,7 +387,7 @@ describe("stream", () => {
       for (let i = 0; i < 1000; i++) yield* Effect.yieldNow()
       expect(read.length).toBe(1)
       // A full buffer, what the reader has taken at once, and the part that waits.
-      expect(count.made).toBeLessThanOrEqual(2 * 256 + 2)
+      expect(count.made).toBeLessThanOrEqual(2 * 1024 + 2)
       yield* Deferred.succeed(go, undefined)
       yield* Fiber.join(fiber)
       expect(read).toEqual(Array.from({ length: 10_000 }, (_, i) => i))
