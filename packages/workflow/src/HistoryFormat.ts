@@ -19,3 +19,18 @@ export interface HistoryFormat {
 
 /** Writes runs down, oldest first: what a policy takes in place of a `HistoryFormat`. */
 export type FormatFunction = (records: ReadonlyArray<RunRecord>) => string
+
+/** The layout that is used unless something else is said. */
+export const defaults: HistoryFormat = {
+  header: "<workflow_history_context>",
+  footer: "</workflow_history_context>",
+  inputLabel: "input",
+  outputLabel: "output",
+  includeInput: true,
+  includeOutput: true,
+  includeTimestamp: false,
+  maxCharacters: Infinity
+}
+
+export const format = (records: ReadonlyArray<RunRecord>, _format: HistoryFormat = defaults): string =>
+  JSON.stringify(records)
