@@ -130,6 +130,33 @@ describe("each law catches its broken twin", () => {
 })
 
 describe("twins of another kind are caught, too", () => {
+  it("law 5 catches a handler that finishes with an answer of its own in place of another's", async () => {
+    const usurping = Handler.wrapModelCall(
+      (request, next) =>
+        Call.fromEffect(Effect.catchAllCause(ChatModel.run(next(request)), () => Handler.finish("never mind"))),
+      "usurping"
+    )
+    await expect(Law.check(Law.position, usurping, { runs: 200 })).rejects.toThrow('but ["never mind"')
+  })
+
+  it("law 5 catches a handler that is content with the parts and misses a finish behind them", async () => {
+    const content = Handler.wrapModelCall(
+      (request, next) =>
+        Call.fromSink<ChatModel.ModelPart, ChatModel.ModelReply, Handler.Upstream, never>((sink) => {
+          let complete = false
+          const inner = Call.sink<ChatModel.ModelPart, ChatModel.ModelReply>(sink.fold, "parts", (part) => {
+            complete = part._tag === "Finish"
+            return sink.emit(part)
+          })
+          return Effect.catchAllCause(Call.into(next(request), inner), (cause) =>
+            complete ? Effect.void : Effect.failCause(cause)
+          )
+        }),
+      "content"
+    )
+    await expect(Law.check(Law.position, content, { runs: 200 })).rejects.toThrow("went on after a finish")
+  })
+
   it("law 12 catches a handler that answers in place of a failure without a reset", async () => {
     const patching = Handler.wrapModelCall(
       (request, next) =>
