@@ -186,6 +186,20 @@ describe("twins of another kind are caught, too", () => {
     })
   }
 
+  it("law 16 catches a handler that drops what was scoped", async () => {
+    const dropping = Handler.mapInstructions(Instructions.remove("scoped"), "dropping")
+    await expect(Law.check(Law.scope, dropping)).rejects.toThrow("did not see it in request 1: Base.")
+  })
+
+  it("law 16 catches a handler that tells the model the agent's own words alone when it is asked again", async () => {
+    const forgetting = Handler.wrapModelCall((request, next) => {
+      const own = request.instructions.sections.filter((section) => section.source === "subject")
+      const again = request.history.at(-1)?.role === "assistant"
+      return next(again ? { ...request, instructions: Instructions.fromSections(own) } : request)
+    }, "forgetting")
+    await expect(Law.check(Law.scope, forgetting, { runs: 200 })).rejects.toThrow(/did not see it in request [2-9]/)
+  })
+
   it("a handler that cannot be interrupted is refused, and holds nobody up", async () => {
     const stuck = Handler.wrapModelCall((request, next) => Call.around(next(request), Effect.uninterruptible), "stuck")
     await expect(Law.check(Law.quietAfterCancel, stuck)).rejects.toThrow("could not be interrupted")
