@@ -15,6 +15,7 @@ import type { Annotations, Any, FailureMode, Options, ToolContext, TypeId } from
 import { toolName } from "./name.ts"
 import { Blameless } from "./sink.ts"
 import { type ToolPart, type ToolRequest, type ToolRun } from "./toolCall.ts"
+import { markBase } from "./wayOut.ts"
 
 /** A body sends what it has to say into the sink itself; what it fails with is sorted by `define`. */
 type Body<P> = (params: P, context: ToolContext, sink: ToolSink) => Effect.Effect<void, unknown, unknown>
@@ -98,15 +99,16 @@ export const define = <P, PI, F, FI, Mode extends FailureMode>(
     callId: string,
     cause: Cause.Cause<unknown>
   ): Effect.Effect<Message.ToolOutcome, unknown> => {
+    const fail = (error: unknown) => markBase(Cause.fail(error))
     const threw = (cause: unknown, reason: ToolError["reason"] = "Threw") =>
-      new ToolError({ tool: name, callId, reason, cause })
+      fail(new ToolError({ tool: name, callId, reason, cause }))
     // When the whole run is interrupted nobody asks for this; so here the tool gave itself up.
     if (Cause.isInterruptedOnly(cause)) return Effect.succeed(Message.cancelled)
     const failure = Cause.failureOption(cause)
     if (failure._tag === "None") return threw(Cause.squash(cause))
     const error = failure.value
     if (error instanceof InvalidResult) return threw(error.cause, "InvalidResult")
-    if (options.failureMode === "fail") return Effect.fail(error)
+    if (options.failureMode === "fail") return fail(error)
     const encoded = encodeFailure?.(error)
     return encoded !== undefined && Either.isRight(encoded)
       ? Effect.succeed(Message.failed(`Tool "${name}" failed${messageOf(error)}.`, encoded.right))
