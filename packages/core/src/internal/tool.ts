@@ -85,6 +85,17 @@ const messageOf = (error: unknown): string =>
     ? `: ${error.message}`
     : ""
 
+/** A function that gives what it throws for a refusal. */
+const total =
+  <A, B>(f: (a: A) => Either.Either<B, unknown>) =>
+  (a: A): Either.Either<B, unknown> => {
+    try {
+      return f(a)
+    } catch (thrown) {
+      return Either.left(thrown)
+    }
+  }
+
 /** A tool of options and a body: decodes the arguments, and sorts what the body fails with. */
 export const define = <P, PI, F, FI, Mode extends FailureMode>(
   options: Options<P, PI, F, FI, Mode>,
@@ -92,7 +103,7 @@ export const define = <P, PI, F, FI, Mode extends FailureMode>(
 ): ToolImpl => {
   const parameters = (options.parameters ?? noParameters) as Schema.Schema<P, PI>
   const decode = Schema.decodeUnknownEither(parameters, { errors: "all" })
-  const encodeFailure = options.failure && Schema.encodeUnknownEither(options.failure)
+  const encodeFailure = options.failure && total(Schema.encodeUnknownEither(options.failure))
 
   const outcomeOf = (
     name: string,
@@ -125,23 +136,22 @@ export const define = <P, PI, F, FI, Mode extends FailureMode>(
       Call.fromSink((sink) => {
         // A tool may have been given another name.
         const name = request.tool?.name ?? options.name
-        const params = decode(request.arguments)
-        if (Either.isLeft(params)) {
-          const problem = ParseResult.TreeFormatter.formatErrorSync(params.left)
-          const reason = `The arguments do not fit the parameters of "${name}".\n${problem}`
-          return sink.whole(Message.failed(reason)) ?? Effect.void
-        }
         const guarded = new Blameless(sink)
         const context: ToolContext = {
           callId: request.id,
           progress: (value) => Effect.suspend(() => guarded.emit({ _tag: "Progress", value }) ?? Effect.void)
         }
-        return Effect.catchAllCause(
-          Effect.suspend(() => body(params.right, context, guarded)),
-          (cause) =>
-            !guarded.broken
-              ? Effect.flatMap(outcomeOf(name, request.id, cause), (outcome) => sink.whole(outcome) ?? Effect.void)
-              : Effect.failCause(cause)
+        const attempt = Effect.suspend(() => {
+          const params = decode(request.arguments)
+          if (Either.isRight(params)) return body(params.right, context, guarded)
+          const problem = ParseResult.TreeFormatter.formatErrorSync(params.left)
+          const reason = `The arguments do not fit the parameters of "${name}".\n${problem}`
+          return guarded.whole(Message.failed(reason)) ?? Effect.void
+        })
+        return Effect.catchAllCause(attempt, (cause) =>
+          !guarded.broken
+            ? Effect.flatMap(outcomeOf(name, request.id, cause), (outcome) => sink.whole(outcome) ?? Effect.void)
+            : Effect.failCause(cause)
         )
       })
   })
