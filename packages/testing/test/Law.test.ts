@@ -64,6 +64,16 @@ describe("checking a law", () => {
     expect(Law.laws.every((law) => law.name !== "")).toBe(true)
   })
 
+  it("a handler may finish itself, or make another answer of a result, and law 5 holds", async () => {
+    const bye = Handler.finish("Bye.")
+    const handlers: ReadonlyArray<Handler.Any> = [
+      Handler.afterAgent(() => bye),
+      Handler.wrapToolCall((request, next) => Call.tapValue(next(request), () => bye)),
+      Handler.wrapAgent((run, next) => Call.gate(next(run), (result) => ({ ...result, text: "***" })))
+    ]
+    for (const handler of handlers) await Law.checkSubject(Law.position, Law.subject(handler), { runs: 50 })
+  })
+
   it("a handler may make of all instructions what it likes, and law 16 holds", async () => {
     const changes: ReadonlyArray<Instructions.Change> = [
       () => Instructions.make("Speak like a pirate."),
