@@ -15,6 +15,7 @@ import type { Annotations, Any, FailureMode, Options, ToolContext, TypeId } from
 import { toolName } from "./name.ts"
 import { Blameless } from "./sink.ts"
 import { type ToolPart, type ToolRequest, type ToolRun } from "./toolCall.ts"
+import { total } from "./total.ts"
 import { markBase } from "./wayOut.ts"
 
 /** A body sends what it has to say into the sink itself; what it fails with is sorted by `define`. */
@@ -84,17 +85,6 @@ const messageOf = (error: unknown): string =>
   error instanceof globalThis.Error && error.message !== "" && !error.message.startsWith("{")
     ? `: ${error.message}`
     : ""
-
-/** A function that gives what it throws for a refusal. */
-const total =
-  <A, B>(f: (a: A) => Either.Either<B, unknown>) =>
-  (a: A): Either.Either<B, unknown> => {
-    try {
-      return f(a)
-    } catch (thrown) {
-      return Either.left(thrown)
-    }
-  }
 
 /** A tool of options and a body: decodes the arguments, and sorts what the body fails with. */
 export const define = <P, PI, F, FI, Mode extends FailureMode>(
