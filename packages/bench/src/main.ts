@@ -14,6 +14,7 @@ import { caseA, caseB, caseC, caseD } from "./loops.ts"
 import type { Result } from "./measure.ts"
 import { caseF } from "./streaming.ts"
 import { table, type Target } from "./table.ts"
+import { caseG } from "./workflows.ts"
 
 const cases: Readonly<Record<string, () => Promise<ReadonlyArray<Result>>>> = {
   A: caseA,
@@ -22,6 +23,7 @@ const cases: Readonly<Record<string, () => Promise<ReadonlyArray<Result>>>> = {
   D: caseD,
   E: caseE,
   F: caseF,
+  G: caseG,
   H: caseH,
   I: caseI
 }
@@ -37,6 +39,9 @@ const targets: Readonly<Record<string, Target>> = {
   "E: heap of a held run": { most: 12 },
   "E: wrong instructions": { most: 0 },
   "F: a part from a list, 5 handlers": { most: 1_000 },
+  "G-sequential: ten function steps": { times: 5 },
+  "G: what history adds to a step": { most: 10 },
+  "G-parallel: eight branches": { times: 1.5 },
   "I: reading the rendered text": { most: 50 },
   "I: setting a scoped value": { most: 100 },
   "I: appending a section to five": { most: 500 }

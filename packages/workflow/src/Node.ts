@@ -63,7 +63,13 @@ export type Context<N> = N extends Node<infer _In, infer _Out, infer _E, infer R
 export const isNode = (u: unknown): u is Any => isNodeImpl(u)
 
 /** A value, or an Effect that gives it. */
-export type OrEffect<A, E = never, R = never> = A | Effect.Effect<A, E, R>
+export type OrEffect<A> = A | Effect.Effect<A, unknown, unknown>
+/** What a function gives that returns an `X`, a value or an Effect. */
+export type ValueOf<X> = X extends Effect.Effect<infer A, infer _E, infer _R> ? A : X
+/** What a function fails with that returns an `X`. */
+export type ErrorOf<X> = X extends Effect.Effect<infer _A, infer E, infer _R> ? E : never
+/** What a function needs that returns an `X`. */
+export type ContextOf<X> = X extends Effect.Effect<infer _A, infer _E, infer R> ? R : never
 
 // The types of a node are what its constructor says; inside, they are gone.
 const typed = <In, Out, E, R>(node: NodeImpl) => node as unknown as Node<In, Out, E, R>
@@ -84,10 +90,7 @@ const count = (where: string, what: string, n: number, least: number): number =>
 // -----------------------------------------------------------------------------
 
 /** A step that is a function of its input, which gives a value or an Effect. What it throws is a defect. */
-export const step = <In, Out, E = never, R = never>(
-  name: string,
-  f: (input: In) => OrEffect<Out, E, R>
-): Node<In, Out, E, R> =>
+export const step = <In, X>(name: string, f: (input: In) => X): Node<In, ValueOf<X>, ErrorOf<X>, ContextOf<X>> =>
   typed(makeNode({ kind: "step", name: named("A step", name), compile: () => (input) => Run.call(f, input) }))
 
 /** How an agent runs as a step. */
@@ -165,21 +168,21 @@ export const withName: {
 
 /** Runs `then` where `if` holds, else `else`; without an `else`, the input is passed on. */
 export const condition: {
-  <In, Out, E, R, Out2, E2, R2, E3 = never, R3 = never>(
+  <In, Out, E, R, Out2, E2, R2, X extends OrEffect<boolean>>(
     name: string,
     options: {
-      readonly if: (input: In) => OrEffect<boolean, E3, R3>
+      readonly if: (input: In) => X
       readonly then: Node<In, Out, E, R>
       readonly else: Node<In, Out2, E2, R2>
     }
-  ): Node<In, Out | Out2, E | E2 | E3, R | R2 | R3>
-  <In, Out, E, R, E3 = never, R3 = never>(
+  ): Node<In, Out | Out2, E | E2 | ErrorOf<X>, R | R2 | ContextOf<X>>
+  <In, Out, E, R, X extends OrEffect<boolean>>(
     name: string,
     options: {
-      readonly if: (input: In) => OrEffect<boolean, E3, R3>
+      readonly if: (input: In) => X
       readonly then: Node<In, Out, E, R>
     }
-  ): Node<In, Out | In, E | E3, R | R3>
+  ): Node<In, Out | In, E | ErrorOf<X>, R | ContextOf<X>>
 } = (name: string, options: { readonly if: Run.Decide; readonly then: Any; readonly else?: Any }) => {
   const yes = impl(options.then)
   const no = options.else && impl(options.else)
@@ -194,11 +197,16 @@ export const condition: {
 }
 
 /** When a loop ends. */
-export interface LoopOptions<A, E, R, OnMax extends "fail" | "stop"> {
+export interface LoopOptions<
+  A,
+  W extends OrEffect<boolean>,
+  U extends OrEffect<boolean>,
+  OnMax extends "fail" | "stop"
+> {
   /** Asked before each round, with the value and the number of rounds done. */
-  readonly while?: (value: A, rounds: number) => OrEffect<boolean, E, R>
+  readonly while?: (value: A, rounds: number) => W
   /** Asked after each round, with what it gave and the number of rounds done. */
-  readonly until?: (value: A, rounds: number) => OrEffect<boolean, E, R>
+  readonly until?: (value: A, rounds: number) => U
   /** Rounds at the most. */
   readonly max: number
   /** When the loop would go on after them: fail with `LoopLimitReached`, or end with what there is. */
@@ -206,11 +214,24 @@ export interface LoopOptions<A, E, R, OnMax extends "fail" | "stop"> {
 }
 
 /** Runs a node again and again, each time with what it gave, `while` one thing holds or `until` another does. */
-export const loop = <A, Out extends A, E, R, OnMax extends "fail" | "stop", E2 = never, R2 = never>(
+export const loop = <
+  A,
+  Out extends A,
+  E,
+  R,
+  OnMax extends "fail" | "stop",
+  W extends OrEffect<boolean> = boolean,
+  U extends OrEffect<boolean> = boolean
+>(
   name: string,
   body: Node<A, Out, E, R>,
-  options: LoopOptions<A, E2, R2, OnMax>
-): Node<A, A, E | E2 | ("fail" extends OnMax ? LoopLimitReached : never), R | R2> => {
+  options: LoopOptions<A, W, U, OnMax>
+): Node<
+  A,
+  A,
+  E | ErrorOf<W> | ErrorOf<U> | ("fail" extends OnMax ? LoopLimitReached : never),
+  R | ContextOf<W> | ContextOf<U>
+> => {
   const node = impl(body)
   const { max, onMax, until } = options
   const where = `Loop "${named("A loop", name)}"`
@@ -230,22 +251,17 @@ export const loop = <A, Out extends A, E, R, OnMax extends "fail" | "stop", E2 =
 }
 
 /** Runs the route that `choose` names. */
-export const router = <
-  const Routes extends Readonly<Record<string, Any>>,
-  Choice extends string,
-  E2 = never,
-  R2 = never
->(
+export const router = <const Routes extends Readonly<Record<string, Any>>, X extends OrEffect<string>>(
   name: string,
   options: {
-    readonly choose: (input: NoInfer<InputOfAll<Routes>>) => OrEffect<Choice, E2, R2>
+    readonly choose: (input: NoInfer<InputOfAll<Routes>>) => X
     readonly routes: Routes
   }
 ): Node<
   InputOfAll<Routes>,
   Output<Routes[keyof Routes]>,
-  Error<Routes[keyof Routes]> | E2 | (Choice extends keyof Routes ? never : UnknownRoute),
-  Context<Routes[keyof Routes]> | R2
+  Error<Routes[keyof Routes]> | ErrorOf<X> | ([ValueOf<X>] extends [keyof Routes] ? never : UnknownRoute),
+  Context<Routes[keyof Routes]> | ContextOf<X>
 > => {
   const where = `Router "${named("A router", name)}"`
   const routes = entries(where, "route", options.routes)
@@ -431,17 +447,17 @@ export const orElse: {
   <In2, Out2, E2, R2>(
     fallback: Node<In2, Out2, E2, R2>
   ): <In, Out, E, R>(self: Node<In, Out, E, R>) => Node<In & In2, Out | Out2, E2, R | R2>
-  <In, E, Out2, E2 = never, R2 = never>(
-    fallback: (error: E, input: In) => OrEffect<Out2, E2, R2>
-  ): <Out, R>(self: Node<In, Out, E, R>) => Node<In, Out | Out2, E2, R | R2>
+  <In, E, X>(
+    fallback: (error: E, input: In) => X
+  ): <Out, R>(self: Node<In, Out, E, R>) => Node<In, Out | ValueOf<X>, ErrorOf<X>, R | ContextOf<X>>
   <In, Out, E, R, In2, Out2, E2, R2>(
     self: Node<In, Out, E, R>,
     fallback: Node<In2, Out2, E2, R2>
   ): Node<In & In2, Out | Out2, E2, R | R2>
-  <In, Out, E, R, Out2, E2 = never, R2 = never>(
+  <In, Out, E, R, X>(
     self: Node<In, Out, E, R>,
-    fallback: (error: E, input: In) => OrEffect<Out2, E2, R2>
-  ): Node<In, Out | Out2, E2, R | R2>
+    fallback: (error: E, input: In) => X
+  ): Node<In, Out | ValueOf<X>, ErrorOf<X>, R | ContextOf<X>>
 } = dual(2, (self: Any, fallback: Any | ((error: unknown, input: unknown) => unknown)) => {
   if (typeof fallback === "function") {
     return around(impl(self), "fallback", (runner) =>

@@ -41,7 +41,7 @@ export type RunRecord = typeof RunRecord.Type
 
 /** A copy of a value as JSON has it; its text where JSON has none (a function, a circle, a big integer). */
 export const toPlain = (value: unknown): unknown => {
-  if (typeof value === "string" || typeof value === "boolean" || value === null) return value
+  if (typeof value === "string" || typeof value === "boolean" || value === null || Number.isFinite(value)) return value
   try {
     const json = JSON.stringify(value)
     if (json !== undefined) return JSON.parse(json)

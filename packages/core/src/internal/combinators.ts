@@ -183,7 +183,7 @@ export const retry: {
 export interface RetryOptions<in E, out R = never> {
   readonly times?: number
   readonly while?: (error: E) => boolean
-  readonly schedule?: Schedule.Schedule<unknown, E, R>
+  readonly schedule?: Schedule.Schedule<unknown, NoInfer<E>, R>
 }
 
 /** Gives what `f` makes of a failure. Parts that the failed call had emitted are taken back by a `Reset`. */

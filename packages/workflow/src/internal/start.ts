@@ -62,16 +62,16 @@ export const start = (
         run.stopped !== undefined && !Cause.isInterruptedOnly(cause) ? run.stopped : Effect.failCause(cause)
       )
     }
-    const result: Effect.Effect<WorkflowResult, unknown, unknown> =
+    const result = (): Effect.Effect<WorkflowResult, unknown, unknown> =>
       refused ??
       (sessionId === undefined
         ? Effect.map(root(undefined), (output) => ({ output, runId }))
         : inSession(workflow, run, root, input, { runId, sessionId }, Context.get(context, HistoryStore)))
-    const running = Effect.flatMap(result, (result) => sink.whole(result) ?? Effect.void)
-    if (!run.live) return running
+    const running = () => Effect.flatMap(result(), (result) => sink.whole(result) ?? Effect.void)
+    if (!run.live) return running()
     const session = sessionId === undefined ? {} : { sessionId }
     return run.tell({ _tag: "RunStarted", workflow: workflow.name, runId, ...session }).pipe(
-      Effect.zipRight(running),
+      Effect.flatMap(running),
       Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : run.tell(lastEvent(exit.cause))))
     )
   })
