@@ -222,7 +222,7 @@ describe("no text gets out of its place", () => {
     "👩‍👩‍👧 e\u0301 \ud83d \0 \u001b[31m",
     "__proto__",
     "$& $1 $$ %s"
-  ])("%s stands as it is", (text) => {
+  ])("%j stands as it is", (text) => {
     expect(format([run(text, text)])).toBe(block("[run-1]", `input: ${text}`, `output: ${text}`, ""))
   })
 

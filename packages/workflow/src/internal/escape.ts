@@ -23,7 +23,7 @@ interface Rest {
 
 /** What must not stand in a text as it is. */
 export interface Tokens {
-  /** Finds the first characters of tokens. */
+  /** Finds the first characters of tokens, but for those followed by what no token goes on with. */
   readonly firsts: RegExp
   /** Finds those that have a backslash behind them. */
   readonly brokenFirsts: RegExp
@@ -39,19 +39,22 @@ const quoted = (character: string): string => character.replace(/[\^$\\.*+?()[\]
 /** The tokens of a format. */
 export const protectedTokens = (format: { readonly header: string; readonly footer: string }): Tokens => {
   const rests = new Map<string, Array<Rest>>()
-  const starts = new Set<string>()
+  const firsts: Array<string> = []
+  const brokenFirsts: Array<string> = []
   for (const token of [runHead, format.header, format.footer]) {
     if (token === "") continue
     const name = /^<\/?([^\s<>/]+)>$/.exec(token)?.[1]
-    const [first = "", ...characters] = name === undefined ? token : `<${name}`
-    const rest = { tag: name !== undefined, characters: characters.map(fold) }
+    const [first = "", ...others] = name === undefined ? token : `<${name}`
+    const rest = { tag: name !== undefined, characters: others.map(fold) }
     rests.set(fold(first), [...(rests.get(fold(first)) ?? []), rest])
-    starts.add(first)
+    const between = rest.tag ? String.raw`[\\\s\u0085/]` : String.raw`\\`
+    firsts.push(`${quoted(first)}(?=${between}|${quoted(others[0] ?? "")})`)
+    brokenFirsts.push(String.raw`${quoted(first)}(?=\\)`)
   }
-  const any = Array.from(starts, quoted).join("|")
+  // Whether the rest is there is for `follows` to say: a pattern for that would run out of stack on long texts.
   return {
-    firsts: new RegExp(any, "giu"),
-    brokenFirsts: new RegExp(String.raw`(?:${any})(?=\\)`, "giu"),
+    firsts: new RegExp(firsts.join("|"), "giu"),
+    brokenFirsts: new RegExp(brokenFirsts.join("|"), "giu"),
     rests
   }
 }
@@ -111,7 +114,7 @@ const follows = ({ tag, characters }: Rest, text: string, from: number, dropped?
   }
   for (const character of characters) {
     const found = peek()
-    if (fold(found) !== character) return false
+    if (found !== character && fold(found) !== character) return false
     at += found.length
   }
   return true
