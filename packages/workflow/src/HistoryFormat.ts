@@ -90,11 +90,12 @@ export const defaults: HistoryFormat = {
  * A format, with what is not said left at its default. Throws a `DefinitionError`
  * for one whose blocks could be forged or not be told apart:
  *
- * - a header or footer of one character, with a line break, a backslash, a lone
- *   surrogate or `[run-` in it, with white space around it, or such that a label
- *   and a text together could spell it
- * - a label that is empty, has a line break or a colon in it or white space
- *   around it, or begins with `[`; one label for both, if both are included
+ * - a header, footer or label with a line break or `[run-` in it, or with white
+ *   space around it
+ * - a header or footer of one character, with a backslash or half a surrogate
+ *   pair in it, or such that a label and a text together could spell it
+ * - a label that is empty, has a colon in it or begins with `[`; one label for
+ *   both, if both are included
  * - a `maxCharacters` that is neither a whole number from 0 up nor `Infinity`
  */
 export const make = (options?: Partial<HistoryFormat>): HistoryFormat => checked({ ...defaults, ...options })
@@ -123,8 +124,11 @@ const labels = (format: HistoryFormat): ReadonlyArray<string> => [
   ...(format.includeOutput ? [format.outputLabel] : [])
 ]
 
-const lineProblem = (line: string): string | undefined =>
-  lineBreak.test(line) ? "has a line break in it" : line.trim() !== line ? "has white space around it" : undefined
+const lineProblem = (line: string): string | undefined => {
+  if (lineBreak.test(line)) return "has a line break in it"
+  if (line.trim() !== line) return "has white space around it"
+  return line.toLowerCase().includes(runHead) ? `has ${runHead} in it, which only the head of a run has` : undefined
+}
 
 const labelProblem = (label: string): string | undefined => {
   if (label === "") return "is empty"
@@ -137,7 +141,6 @@ const edgeProblem = (edge: string): string | undefined => {
   if (Array.from(edge).length === 1) return "has one character, so it cannot be taken apart where a text has it"
   if (edge.includes("\\")) return "has a backslash in it, which texts are escaped with"
   if (/\p{Surrogate}/u.test(edge)) return "has half a character in it"
-  if (edge.toLowerCase().includes(runHead)) return `has ${runHead} in it, which only the head of a run has`
   return lineProblem(edge)
 }
 

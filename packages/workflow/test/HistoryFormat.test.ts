@@ -71,7 +71,7 @@ describe("a format that makes no sense is refused", () => {
     ...["#", "😀", "a\nb", "a\u2028b", "a\u0085", " a", "a ", "\\begin{history}", "# [RUN-0]", "ab\ud800"].flatMap(
       (edge) => [{ header: edge }, { footer: edge }]
     ),
-    ...["", "a\nb", "a\rb", "a:b", "[a", " a", "a\t"].flatMap((label) => [
+    ...["", "a\nb", "a\rb", "a:b", "[a", " a", "a\t", "a[Run-"].flatMap((label) => [
       { inputLabel: label },
       { outputLabel: label }
     ]),
@@ -199,6 +199,8 @@ describe("no text gets out of its place", () => {
       for (const token of ["[run-", custom.header, custom.footer]) {
         if (token !== "") expect(occurrences(whole, token)).toBe(occurrences(empty, token))
       }
+      const tags = /<\s*\/?\s*workflow_history_context/giu
+      if (custom === defaults) expect(whole.match(tags) ?? []).toHaveLength(records.length === 0 ? 0 : 2)
     },
     hard
   )

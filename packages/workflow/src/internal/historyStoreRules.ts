@@ -150,8 +150,8 @@ const json: ReadonlyArray<unknown> = [
   [],
   {},
   [null, [], [[]], { a: [{}] }],
-  { "": 0, " ": null, "a.b": [1], $ref: "#", length: 3, then: "x", constructor: {}, toJSON: 1 },
-  JSON.parse('{"__proto__": {"a": 1}, "b": {"__proto__": null}}'),
+  { "": 0, " ": null, "a.b": [1], $ref: "#", length: 3, constructor: {}, toJSON: 1 },
+  JSON.parse('{"__proto__": {"a": 1}, "b": {"__proto__": null}, "then": "x"}'),
   numbers(200).reduce<unknown>((inner) => ({ inner: [inner] }), "deep")
 ]
 
