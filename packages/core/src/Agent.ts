@@ -43,6 +43,7 @@ import { ScopeTarget } from "./internal/currentRun.ts"
 import { ready } from "./internal/enter.ts"
 import type { AgentSink } from "./internal/loop.ts"
 import { requireName } from "./internal/name.ts"
+import { total } from "./internal/total.ts"
 import * as Message from "./Message.ts"
 import * as Pipeline from "./Pipeline.ts"
 import * as Tool from "./Tool.ts"
@@ -155,7 +156,7 @@ export const make = <
     pipeline,
     options: checked({ ...defaults, ...run }),
     ready: ready(pipeline.handlers.map(Handler.definition), output && JSONSchema.make(output)),
-    decode: output && Schema.decodeUnknownEither(Schema.parseJson(output))
+    decode: output && total(Schema.decodeUnknownEither(Schema.parseJson(output)))
   }
   return Object.assign(Object.create(AgentProto), agent)
 }

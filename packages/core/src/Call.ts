@@ -31,7 +31,17 @@ import {
   type PartOf,
   type ValueOf
 } from "./internal/call.ts"
-import { type Demand, Each, emitAll, type Fold, Folding, type Reset, type Sink, type Wait } from "./internal/sink.ts"
+import {
+  type Demand,
+  Each,
+  emitAll,
+  type Fold,
+  Folding,
+  isReset,
+  type Reset,
+  type Sink,
+  type Wait
+} from "./internal/sink.ts"
 
 export {
   type Any,
@@ -82,6 +92,23 @@ export const run = <Part, A, E, R, P extends Part, A1 extends A>(
     return Effect.map(flow(self, target), () => target.value())
   })
 
+/** Runs a call for its value, showing each part to `each`. What `each` returns is waited for. */
+export const runEach = <Part, A, E, R, P extends Part, A1 extends A>(
+  self: Call<P, A1, E, R>,
+  fold: Fold<Part, A>,
+  demand: Demand,
+  each: (part: Part | Reset) => Wait
+): Effect.Effect<A, E, R> =>
+  Effect.suspend(() => {
+    const parts = fold.make()
+    const target = sink<Part, A>(fold, demand, (part) => {
+      if (isReset(part)) parts.reset()
+      else parts.add(part)
+      return each(part)
+    })
+    return Effect.map(flow(self, target), parts.value)
+  })
+
 /** Runs a call for its value and all its parts, resets included. */
 export const collect = <Part, A, E, R, P extends Part, A1 extends A>(
   self: Call<P, A1, E, R>,
@@ -89,13 +116,8 @@ export const collect = <Part, A, E, R, P extends Part, A1 extends A>(
 ): Effect.Effect<{ readonly value: A; readonly parts: ReadonlyArray<Part | Reset> }, E, R> =>
   Effect.suspend(() => {
     const parts: Array<Part | Reset> = []
-    const target = new Folding(
-      fold,
-      sink<Part, A>(fold, "live", (part) => {
-        parts.push(part)
-      })
-    )
-    return Effect.map(flow(self, target), () => ({ value: target.value(), parts }))
+    const value = runEach(self, fold, "live", (part) => void parts.push(part))
+    return Effect.map(value, (value) => ({ value, parts }))
   })
 
 /** Parts that may wait for their reader before the call is held back. */

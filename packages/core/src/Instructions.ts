@@ -156,7 +156,8 @@ interface ScopeTarget<Self> {
  * Changes the instructions of the run that `self` begins, and of nothing else:
  * not of the agent, not of another run, not of an agent started inside. The
  * change is applied to the agent's own instructions, before any handler sees
- * them, and is used up where the run begins.
+ * them, and is used up where the run begins. What it adds without a source of its
+ * own has the source `"scoped"`.
  *
  * @example
  * ```ts

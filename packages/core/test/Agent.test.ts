@@ -172,6 +172,20 @@ describe("structured output", () => {
       })
     )
   }
+
+  it.effect("a schema that throws refuses the answer", () =>
+    Effect.gen(function* () {
+      const output = Schema.transform(Schema.String, Schema.String, {
+        decode: (): string => {
+          throw new Error("no")
+        },
+        encode: (text) => text
+      })
+      const throwing = Agent.make({ name: "a", output })
+      const error = yield* Effect.flip(Effect.provide(Agent.run(throwing, "go"), ScriptedModel.layer(['"x"'])))
+      expect(error).toMatchObject({ _tag: "InvalidOutput", agent: "a", text: '"x"' })
+    })
+  )
 })
 
 describe("tools of one reply", () => {

@@ -135,6 +135,20 @@ describe("scoped instructions", () => {
     })
   )
 
+  it.effect("have a source of their own, whoever changes the instructions after them", () =>
+    Effect.gen(function* () {
+      const model = yield* ScriptedModel.make(["ok"])
+      const changed = Agent.make({ name: "a", instructions: "Base.", handlers: Handler.instructions("More.") })
+      yield* Effect.provide(Agent.run(changed, "go").pipe(scoped(append("One."))), model.layer)
+      const [request] = yield* model.requests
+      expect(request!.instructions.sections.map(({ source, text }) => [source, text])).toEqual([
+        ["a", "Base."],
+        ["scoped", "One."],
+        ["instructions", "More."]
+      ])
+    })
+  )
+
   it.effect("reach a run in an Effect, and a run in a Stream", () =>
     Effect.gen(function* () {
       const wrapped = Effect.map(Agent.run(agent, "go"), (result) => result.text)

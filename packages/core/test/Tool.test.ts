@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Agent, Call, Message, Tool, Tools } from "@heddle/core"
+import { Agent, AgentEvent, type AgentRun, Call, Handler, Message, Pipeline, Tool, Tools } from "@heddle/core"
 import { ScriptedModel } from "@heddle/testing"
-import { Effect, Schema, Stream } from "effect"
+import { Cause, Effect, Exit, Schema, Stream } from "effect"
 import { echo, events, only, outcomes } from "./support.ts"
 
 const call = <E, R>(tool: Tool.Tool<E, R>, args: unknown = {}) =>
@@ -141,5 +141,87 @@ describe("progress and streams", () => {
       const denied = Tool.fromCall({ name: "t", description: "t", execute: () => Call.succeed(Message.denied("no")) })
       expect(yield* call(denied)).toEqual(Message.denied("no"))
     })
+  )
+})
+
+describe("a reader that breaks is not taken for the tool", () => {
+  const bug = new Error("a bug in the reader")
+  const options = { name: "t", description: "t" }
+  const text: Tool.ToolPart = { _tag: "Text", text: "a" }
+  const tools: Record<string, Tool.Tool> = {
+    "answers in one piece": Tool.make({ ...options, execute: () => "a" }),
+    "tells of its progress": Tool.make({ ...options, execute: (_, { progress }) => Effect.as(progress("half"), "a") }),
+    "streams text": Tool.stream({ ...options, execute: () => Stream.make("a", "b") }),
+    "is a call": Tool.fromCall({ ...options, execute: () => Call.fromIterable([text]) }),
+    "refuses its arguments": Tool.make({
+      ...options,
+      parameters: Schema.Struct({ n: Schema.Number }),
+      execute: () => "a"
+    })
+  }
+  const readers: Record<string, () => Call.Wait> = {
+    "by throwing": () => {
+      throw bug
+    },
+    "where the part has to wait for it": () => Effect.die(bug)
+  }
+  const squashed = <A, E>(exit: Exit.Exit<A, E>) => Exit.isFailure(exit) && Cause.squash(exit.cause)
+  const model = ScriptedModel.layer(() => ({ calls: [{ tool: "t" }] }))
+  const forward = Handler.make("forward", { wrapToolCall: (request, next) => Call.map(next(request), (part) => part) })
+
+  for (const [does, tool] of Object.entries(tools)) {
+    for (const [how, read] of Object.entries(readers)) {
+      it.effect(`that ${does}, ${how}: outside of a run`, () =>
+        Effect.gen(function* () {
+          const call = Tool.execute({ id: "c", name: "t", arguments: {}, tool, offered: ["t"] })
+          const sink = Call.sink<Tool.ToolPart, Message.ToolOutcome>(Tool.fold, "live", read)
+          const exit = yield* Effect.exit(Effect.suspend(() => Call.into(call, sink) as Effect.Effect<void, unknown>))
+          expect(squashed(exit)).toBe(bug)
+        })
+      )
+
+      it.effect(`that ${does}, ${how}: as a handler around the call, whose fault it is`, () =>
+        Effect.gen(function* () {
+          const culprit = Handler.make("culprit", {
+            wrapToolCall: (request, next) =>
+              Call.fromSink<Tool.ToolPart, Message.ToolOutcome, Handler.Upstream, never>((sink) =>
+                Call.into(next(request), Call.sink<Tool.ToolPart, Message.ToolOutcome>(sink.fold, "live", read))
+              )
+          })
+          for (const handlers of [culprit, Pipeline.make(forward, culprit), Pipeline.make(culprit, forward)]) {
+            const { events: all } = yield* events(Agent.make({ name: "a", tools: Tools.make(tool), handlers }))
+            const last = all.at(-1)
+            expect(last).toMatchObject({ _tag: "Failed", handler: "culprit", hook: "wrapToolCall" })
+            expect(last?._tag === "Failed" && last.error).toBe(bug)
+          }
+        }).pipe(Effect.provide(model))
+      )
+
+      it.effect(`that ${does}, ${how}: as the reader of the run, and no handler is to blame`, () =>
+        Effect.gen(function* () {
+          let last: AgentEvent.AgentEvent | Call.Reset | undefined
+          const sink = Call.sink<AgentEvent.AgentEvent, AgentRun.AgentResult>(AgentEvent.fold(), "live", (event) => {
+            last = event
+            if (["ToolText", "ToolProgress", "ToolFinished"].includes(event._tag)) return read()
+          })
+          const agent = Agent.make({ name: "a", tools: Tools.make(tool), handlers: forward })
+          const exit = yield* Effect.exit(Call.into(Agent.call(agent, "go"), sink))
+          expect(squashed(exit)).toBe(bug)
+          expect(last).toMatchObject({ _tag: "Failed", error: bug })
+          expect(last).not.toHaveProperty("handler")
+        }).pipe(Effect.provide(model))
+      )
+    }
+  }
+
+  it.effect("and a tool that breaks is not taken for a handler around it", () =>
+    Effect.gen(function* () {
+      const broken = Tool.make({ ...options, execute: () => Effect.die(bug) })
+      const { events: all } = yield* events(
+        Agent.make({ name: "a", tools: Tools.make(broken), handlers: Pipeline.make(forward, forward) })
+      )
+      expect(all.at(-1)).toMatchObject({ _tag: "Failed", error: { _tag: "ToolError", cause: bug } })
+      expect(all.at(-1)).not.toHaveProperty("handler")
+    }).pipe(Effect.provide(model))
   )
 })

@@ -217,17 +217,22 @@ describe("a tool that is broken fails the run with an error that names tool and 
   const cause = new Error("no disk")
   const run = (tool: Tool.Tool<unknown>) =>
     Effect.gen(function* () {
-      const agent = Agent.make({ name: "a", tools: Tools.make(tool) })
+      const agent = Agent.make({ name: "a", tools: Tools.make(tool), handlers: bystander("before") })
       const program = Agent.run(agent, "go")
       const error = yield* Effect.flip(program)
       const { events: all } = yield* events(agent)
       expect(all.at(-1)).toMatchObject({ _tag: "Failed", error: { _tag: "ToolError", tool: tool.name } })
+      expect(all.at(-1)).not.toHaveProperty("handler")
       if (!(error instanceof ToolError)) throw new Error(`Expected a ToolError, got ${String(error)}`)
       expect(error.tool).toBe(tool.name)
       expect(error.callId).toBe("the-call")
       expect(error.message).toContain(`"${tool.name}" (call "the-call")`)
       return error
-    }).pipe(Effect.provide(ScriptedModel.layer(() => ({ calls: [{ tool: tool.name, id: "the-call" }] }))))
+    }).pipe(
+      Effect.provide(
+        ScriptedModel.layer(() => ({ calls: [{ tool: tool.name, id: "the-call", arguments: { to: "disk" } }] }))
+      )
+    )
   const options = { name: "save", description: "Saves." }
 
   it.effect("when it throws", () =>
@@ -287,6 +292,33 @@ describe("a tool that is broken fails the run with an error that names tool and 
       )
       expect(error.reason).toBe("InvalidResult")
       expect(error.message).toContain("bytes")
+    })
+  )
+
+  const bad = Schema.transform(Schema.String, Schema.String, {
+    decode: () => {
+      throw cause
+    },
+    encode: () => {
+      throw cause
+    }
+  })
+
+  it.effect("when its parameters schema throws", () =>
+    Effect.gen(function* () {
+      const error = yield* run(
+        Tool.make({ ...options, parameters: Schema.Struct({ to: bad }), execute: () => "saved" })
+      )
+      expect(error.reason).toBe("Threw")
+      expect(error.cause).toBe(cause)
+    })
+  )
+
+  it.effect("when its failure schema throws", () =>
+    Effect.gen(function* () {
+      const error = yield* run(Tool.make({ ...options, failure: bad, execute: () => Effect.fail("full") }))
+      expect(error.reason).toBe("Threw")
+      expect(error.cause).toBe("full")
     })
   )
 

@@ -130,6 +130,33 @@ describe("each law catches its broken twin", () => {
 })
 
 describe("twins of another kind are caught, too", () => {
+  it("law 5 catches a handler that finishes with an answer of its own in place of another's", async () => {
+    const usurping = Handler.wrapModelCall(
+      (request, next) =>
+        Call.fromEffect(Effect.catchAllCause(ChatModel.run(next(request)), () => Handler.finish("never mind"))),
+      "usurping"
+    )
+    await expect(Law.check(Law.position, usurping, { runs: 200 })).rejects.toThrow('but ["never mind"')
+  })
+
+  it("law 5 catches a handler that is content with the parts and misses a finish behind them", async () => {
+    const content = Handler.wrapModelCall(
+      (request, next) =>
+        Call.fromSink<ChatModel.ModelPart, ChatModel.ModelReply, Handler.Upstream, never>((sink) => {
+          let complete = false
+          const inner = Call.sink<ChatModel.ModelPart, ChatModel.ModelReply>(sink.fold, "parts", (part) => {
+            complete = part._tag === "Finish"
+            return sink.emit(part)
+          })
+          return Effect.catchAllCause(Call.into(next(request), inner), (cause) =>
+            complete ? Effect.void : Effect.failCause(cause)
+          )
+        }),
+      "content"
+    )
+    await expect(Law.check(Law.position, content, { runs: 200 })).rejects.toThrow("went on after a finish")
+  })
+
   it("law 12 catches a handler that answers in place of a failure without a reset", async () => {
     const patching = Handler.wrapModelCall(
       (request, next) =>
@@ -158,6 +185,20 @@ describe("twins of another kind are caught, too", () => {
       await expect(Law.checkWith(law, Shared, Shared.Live)).rejects.toThrow(`Law ${law.number},`)
     })
   }
+
+  it("law 16 catches a handler that drops what was scoped", async () => {
+    const dropping = Handler.mapInstructions(Instructions.remove("scoped"), "dropping")
+    await expect(Law.check(Law.scope, dropping)).rejects.toThrow("did not see it in request 1: Base.")
+  })
+
+  it("law 16 catches a handler that tells the model the agent's own words alone when it is asked again", async () => {
+    const forgetting = Handler.wrapModelCall((request, next) => {
+      const own = request.instructions.sections.filter((section) => section.source === "subject")
+      const again = request.history.at(-1)?.role === "assistant"
+      return next(again ? { ...request, instructions: Instructions.fromSections(own) } : request)
+    }, "forgetting")
+    await expect(Law.check(Law.scope, forgetting, { runs: 200 })).rejects.toThrow(/did not see it in request [2-9]/)
+  })
 
   it("a handler that cannot be interrupted is refused, and holds nobody up", async () => {
     const stuck = Handler.wrapModelCall((request, next) => Call.around(next(request), Effect.uninterruptible), "stuck")

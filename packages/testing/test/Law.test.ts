@@ -1,4 +1,4 @@
-import { Call, ChatModel, Handler, Message } from "@heddle/core"
+import { Call, ChatModel, Handler, Instructions, Message } from "@heddle/core"
 import { Law } from "@heddle/testing"
 import { Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
@@ -62,6 +62,27 @@ describe("checking a law", () => {
     expect(new Set(numbers).size).toBe(numbers.length)
     expect(numbers).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16])
     expect(Law.laws.every((law) => law.name !== "")).toBe(true)
+  })
+
+  it("a handler may finish itself, or make another answer of a result, and law 5 holds", async () => {
+    const bye = Handler.finish("Bye.")
+    const handlers: ReadonlyArray<Handler.Any> = [
+      Handler.afterAgent(() => bye),
+      Handler.wrapToolCall((request, next) => Call.tapValue(next(request), () => bye)),
+      Handler.wrapAgent((run, next) => Call.gate(next(run), (result) => ({ ...result, text: "***" })))
+    ]
+    for (const handler of handlers) await Law.checkSubject(Law.position, Law.subject(handler), { runs: 50 })
+  })
+
+  it("a handler may make of all instructions what it likes, and law 16 holds", async () => {
+    const changes: ReadonlyArray<Instructions.Change> = [
+      () => Instructions.make("Speak like a pirate."),
+      Instructions.replace("subject", "Speak like a pirate."),
+      (instructions) => Instructions.fromSections(instructions.sections.slice(0, 1)),
+      (instructions) => Instructions.make(Instructions.render(instructions).slice(0, 10)),
+      Instructions.map((section) => ({ ...section, text: `# ${section.source}\n${section.text.toUpperCase()}` }))
+    ]
+    for (const change of changes) await Law.check(Law.scope, Handler.mapInstructions(change), { runs: 10 })
   })
 
   it("a handler that fails or answers in place of the model may keep the laws", async () => {

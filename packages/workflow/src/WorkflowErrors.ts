@@ -65,15 +65,17 @@ export class UnknownRoute extends Data.TaggedError("UnknownRoute")<{
   }
 }
 
-/** Too few branches of a parallel node succeeded. `failures` has the errors by branch. */
+/** Too many branches of a parallel node failed. */
 export class TooFewSucceeded extends Data.TaggedError("TooFewSucceeded")<{
   readonly node: string
+  /** How many had to succeed, of how many. */
   readonly needed: number
-  readonly succeeded: number
+  readonly branches: number
+  /** In the order of the branches. */
   readonly failures: ReadonlyArray<{ readonly branch: string; readonly error: unknown }>
 }> {
   override get message(): string {
-    const who = this.failures.map(({ branch }) => branch).join(", ")
-    return `Of "${this.node}", ${this.succeeded} branches succeeded, ${this.needed} were needed; failed: ${who}.`
+    const failed = this.failures.length === 0 ? "none" : this.failures.map(({ branch }) => branch).join(", ")
+    return `Of the ${this.branches} branches of "${this.node}", ${this.needed} had to succeed; failed: ${failed}.`
   }
 }

@@ -10,7 +10,7 @@ import type { AgentEvent } from "../AgentEvent.ts"
 import type { AgentResult, RunConfig, RunOptions } from "../AgentRun.ts"
 import * as Call from "../Call.ts"
 import { DefinitionError, InvalidOutput } from "../Errors.ts"
-import type * as Instructions from "../Instructions.ts"
+import * as Instructions from "../Instructions.ts"
 import * as Message from "../Message.ts"
 import type * as Tools from "../Tools.ts"
 import { Cell, PendingScope } from "./currentRun.ts"
@@ -44,7 +44,8 @@ const configure = (
   const changed = Object.keys(given).length > 0
   return {
     agent: agent.name,
-    instructions: change === undefined ? agent.instructions : change(agent.instructions),
+    instructions:
+      change === undefined ? agent.instructions : Instructions.attribute(change(agent.instructions), "scoped"),
     tools: agent.tools as Tools.Tools,
     history,
     input: asMessage(input),

@@ -12,8 +12,9 @@ import * as History from "../History.ts"
 import * as Message from "../Message.ts"
 import * as Tool from "../Tool.ts"
 import { CurrentRun, type Place } from "./currentRun.ts"
-import { defect, entered, leaving, markBase, wayOut, within } from "./run.ts"
+import { entered, within } from "./run.ts"
 import { Blameless } from "./sink.ts"
+import { defect, leaving, markBase, wayOut } from "./wayOut.ts"
 
 /** The hooks of one handler, ready to be called. */
 export interface Resolved {
@@ -191,15 +192,6 @@ class Noting extends Blameless<ChatModel.ModelPart, ChatModel.ModelReply> {
   readonly out = (cause: Cause.Cause<unknown>) => (this.broken ? Effect.failCause(cause) : markBase(cause))
 }
 
-/** The tool itself. */
-const baseTool: LoopHooks["callTool"] = (request) =>
-  Call.fromSink((sink) => {
-    const guarded = new Blameless(sink)
-    return Effect.catchAllCause(Call.into(Tool.execute(request), guarded), (cause) =>
-      guarded.broken ? Effect.failCause(cause) : markBase(cause)
-    )
-  })
-
 /** A handler sees its own services, and the run as it is now. */
 const bound = (handler: Resolved, loopContext: Context.Context<unknown> | undefined): Resolved => {
   if (handler.context === undefined || loopContext === undefined) return handler
@@ -214,6 +206,6 @@ export const compile = (handlers: ReadonlyArray<Resolved>, loopContext?: Context
     beforeModel: chain(resolved, "beforeModel"),
     afterModel: chain(resolved, "afterModel"),
     callModel: onion(resolved, "wrapModelCall", baseModel, loopContext),
-    callTool: onion(resolved, "wrapToolCall", baseTool, loopContext)
+    callTool: onion(resolved, "wrapToolCall", Tool.execute, loopContext)
   }
 }

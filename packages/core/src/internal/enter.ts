@@ -21,7 +21,8 @@ import { compile, invoke, invokeWrap, type LoopHooks, type Resolved } from "./co
 import { Cell } from "./currentRun.ts"
 import { finished } from "./finish.ts"
 import { type AgentSink, loop } from "./loop.ts"
-import { Attempt, beginning, defect, entered, leaving, within } from "./run.ts"
+import { Attempt, beginning, entered, within } from "./run.ts"
+import { defect, leaving } from "./wayOut.ts"
 
 type Leg = Effect.Effect<void, unknown, unknown>
 

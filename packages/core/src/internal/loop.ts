@@ -146,15 +146,9 @@ const observed = <Part, A>(
   sink: AgentSink,
   event: (part: Part | Call.Reset) => AgentEvent | undefined
 ): Effect.Effect<A, unknown, unknown> =>
-  Effect.suspend(() => {
-    const parts = fold.make()
-    const inner = Call.sink(fold, sink.demand, (part: Part | Call.Reset) => {
-      if (Call.isReset(part)) parts.reset()
-      else parts.add(part)
-      const news = event(part)
-      return news && sink.emit(news)
-    })
-    return Effect.map(Call.into(call, inner), parts.value)
+  Call.runEach(call, fold, sink.demand, (part) => {
+    const news = event(part)
+    return news && sink.emit(news)
   })
 
 const modelEvent = (step: number, part: ChatModel.ModelPart | Call.Reset): AgentEvent | undefined => {

@@ -1,8 +1,7 @@
 /**
- * What all parts of a run share: its place in the context of its fibers, the
- * way out for a hook's failure, and the state of one attempt.
+ * What all parts of a run share: its place in the context of its fibers, and
+ * the state of one attempt.
  */
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
@@ -10,11 +9,9 @@ import * as FiberRef from "effect/FiberRef"
 import * as Scope from "effect/Scope"
 import type { AgentResult, RunConfig, RunEnd } from "../AgentRun.ts"
 import * as ChatModel from "../ChatModel.ts"
-import { HandlerDefect } from "../Errors.ts"
 import * as History from "../History.ts"
 import * as Message from "../Message.ts"
-import { type Cell, CurrentRun, PendingScope, type Place } from "./currentRun.ts"
-import { Finish, finished, FinishSignal } from "./finish.ts"
+import { type Cell, CurrentRun, PendingScope } from "./currentRun.ts"
 
 /**
  * Runs an effect in another context. What `Effect.provide` does, at a quarter of
@@ -37,51 +34,6 @@ export const entered = (context: Context.Context<unknown>, cell: Cell): Context.
   services.delete(PendingScope.key)
   return Context.unsafeMake(services)
 }
-
-// -----------------------------------------------------------------------------
-// ways out
-// -----------------------------------------------------------------------------
-
-/** Marks a failure as coming from `hook` of `handler`, unless something further inside has marked it already: for the last event, and on the span that is open. */
-const mark = (cause: Cause.Cause<unknown>, handler?: string, hook?: Place): Effect.Effect<never, unknown> =>
-  Effect.flatMap(CurrentRun, (cell) => {
-    const failing = Effect.failCause(cause)
-    const first = cell?.note(Cause.squash(cause), {
-      ...(handler !== undefined && { handler }),
-      ...(hook !== undefined && { hook })
-    })
-    return first === true && handler !== undefined
-      ? Effect.zipRight(Effect.annotateCurrentSpan({ "heddle.handler": handler, "heddle.hook": hook }), failing)
-      : failing
-  })
-
-/** Marks a failure as nobody's of the handlers. */
-export const markBase = (cause: Cause.Cause<unknown>) => mark(cause)
-
-/** The failure by which a hook ended the run, if a cause is that. */
-const finishing = (cause: Cause.Cause<unknown>): Finish | undefined => {
-  const failure = Cause.failureOption(cause)
-  return failure._tag === "Some" && failure.value instanceof Finish ? failure.value : undefined
-}
-
-/** How a failure leaves a handler: a `finish` becomes a signal, anything else is marked. */
-export const wayOut = (handler: string, place: Place) => (cause: Cause.Cause<unknown>) => {
-  if (finished(cause) !== undefined) return Effect.failCause(cause)
-  const finish = finishing(cause)
-  return finish === undefined ? mark(cause, handler, place) : Effect.die(new FinishSignal(finish.answer))
-}
-
-/** Lets a handler's failure out of it. */
-export const leaving = <A>(effect: Effect.Effect<A, unknown, unknown>, handler: string, place: Place) =>
-  Effect.catchAllCause(effect, wayOut(handler, place))
-
-/** A defect that names handler and hook. */
-export const defect = (handler: string, place: Place, problem: string, cause?: unknown) =>
-  leaving(Effect.die(new HandlerDefect(handler, place, problem, cause)), handler, place)
-
-// -----------------------------------------------------------------------------
-// the state of an attempt
-// -----------------------------------------------------------------------------
 
 /** What a run begins with: what was said before, and the input. */
 export const beginning = ({ history, input }: Pick<RunConfig, "history" | "input">): History.History =>

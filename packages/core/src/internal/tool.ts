@@ -15,6 +15,8 @@ import type { Annotations, Any, FailureMode, Options, ToolContext, TypeId } from
 import { toolName } from "./name.ts"
 import { Blameless } from "./sink.ts"
 import { type ToolPart, type ToolRequest, type ToolRun } from "./toolCall.ts"
+import { total } from "./total.ts"
+import { markBase } from "./wayOut.ts"
 
 /** A body sends what it has to say into the sink itself; what it fails with is sorted by `define`. */
 type Body<P> = (params: P, context: ToolContext, sink: ToolSink) => Effect.Effect<void, unknown, unknown>
@@ -91,22 +93,23 @@ export const define = <P, PI, F, FI, Mode extends FailureMode>(
 ): ToolImpl => {
   const parameters = (options.parameters ?? noParameters) as Schema.Schema<P, PI>
   const decode = Schema.decodeUnknownEither(parameters, { errors: "all" })
-  const encodeFailure = options.failure && Schema.encodeUnknownEither(options.failure)
+  const encodeFailure = options.failure && total(Schema.encodeUnknownEither(options.failure))
 
   const outcomeOf = (
     name: string,
     callId: string,
     cause: Cause.Cause<unknown>
   ): Effect.Effect<Message.ToolOutcome, unknown> => {
+    const fail = (error: unknown) => markBase(Cause.fail(error))
     const threw = (cause: unknown, reason: ToolError["reason"] = "Threw") =>
-      new ToolError({ tool: name, callId, reason, cause })
+      fail(new ToolError({ tool: name, callId, reason, cause }))
     // When the whole run is interrupted nobody asks for this; so here the tool gave itself up.
     if (Cause.isInterruptedOnly(cause)) return Effect.succeed(Message.cancelled)
     const failure = Cause.failureOption(cause)
     if (failure._tag === "None") return threw(Cause.squash(cause))
     const error = failure.value
     if (error instanceof InvalidResult) return threw(error.cause, "InvalidResult")
-    if (options.failureMode === "fail") return Effect.fail(error)
+    if (options.failureMode === "fail") return fail(error)
     const encoded = encodeFailure?.(error)
     return encoded !== undefined && Either.isRight(encoded)
       ? Effect.succeed(Message.failed(`Tool "${name}" failed${messageOf(error)}.`, encoded.right))
@@ -123,23 +126,22 @@ export const define = <P, PI, F, FI, Mode extends FailureMode>(
       Call.fromSink((sink) => {
         // A tool may have been given another name.
         const name = request.tool?.name ?? options.name
-        const params = decode(request.arguments)
-        if (Either.isLeft(params)) {
-          const problem = ParseResult.TreeFormatter.formatErrorSync(params.left)
-          const reason = `The arguments do not fit the parameters of "${name}".\n${problem}`
-          return sink.whole(Message.failed(reason)) ?? Effect.void
-        }
         const guarded = new Blameless(sink)
         const context: ToolContext = {
           callId: request.id,
           progress: (value) => Effect.suspend(() => guarded.emit({ _tag: "Progress", value }) ?? Effect.void)
         }
-        return Effect.catchAllCause(
-          Effect.suspend(() => body(params.right, context, guarded)),
-          (cause) =>
-            !guarded.broken
-              ? Effect.flatMap(outcomeOf(name, request.id, cause), (outcome) => sink.whole(outcome) ?? Effect.void)
-              : Effect.failCause(cause)
+        const attempt = Effect.suspend(() => {
+          const params = decode(request.arguments)
+          if (Either.isRight(params)) return body(params.right, context, guarded)
+          const problem = ParseResult.TreeFormatter.formatErrorSync(params.left)
+          const reason = `The arguments do not fit the parameters of "${name}".\n${problem}`
+          return guarded.whole(Message.failed(reason)) ?? Effect.void
+        })
+        return Effect.catchAllCause(attempt, (cause) =>
+          !guarded.broken
+            ? Effect.flatMap(outcomeOf(name, request.id, cause), (outcome) => sink.whole(outcome) ?? Effect.void)
+            : Effect.failCause(cause)
         )
       })
   })

@@ -106,18 +106,30 @@ export const isolationOfRuns: Law = law(
   }
 )
 
-/** 16. Scoped instructions are seen by their run and by no other. */
+const told = (request: ChatModel.ModelRequest | undefined, text: string) =>
+  request !== undefined && Instructions.render(request.instructions).includes(text)
+
+/**
+ * 16. Scoped instructions are seen by their run and by no other. A handler may
+ * replace, cut or rewrite what the agent is told, and scoped instructions with
+ * it; but where the model is shown a text that is the agent's own, it is shown
+ * the same text when that is scoped.
+ */
 export const scope: Law = law(16, "scope: scoped instructions are seen by their run alone", async (trial, world) => {
   const names = ["<<ada>>", "<<grace>>", undefined]
   const mode = choose(world, ["run", "stream"] as const)
   const all = await trial.together(names.map((scoped) => [world, scoped === undefined ? {} : { scoped, mode }]))
-  all.forEach(({ requests }, i) => {
-    for (const request of requests) {
-      for (const name of names) {
-        if (name !== undefined && name !== names[i] && Instructions.render(request.instructions).includes(name)) {
-          violated(`the run of ${names[i] ?? "nobody"} saw ${name}`)
-        }
-      }
+  for (const [i, { requests }] of all.entries()) {
+    const mine = names[i]
+    for (const name of names) {
+      if (name !== undefined && name !== mine && requests.some((request) => told(request, name)))
+        violated(`the run of ${mine ?? "nobody"} saw ${name}`)
     }
-  })
+    if (mine === undefined || requests.every((request) => told(request, mine))) continue
+    const own = await trial.run(world, { own: mine, mode })
+    requests.forEach((request, n) => {
+      if (!told(request, mine) && told(own.requests[n], mine))
+        violated(`the run of ${mine} did not see it in request ${n + 1}: ${Instructions.render(request.instructions)}`)
+    })
+  }
 })

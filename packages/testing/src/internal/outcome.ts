@@ -38,7 +38,10 @@ export interface Circumstances {
   readonly cut?: Cut
   /** Interrupts the run at the n-th logged moment. */
   readonly interruptAt?: number
+  /** What the agent is told for this run alone. */
   readonly scoped?: string
+  /** What the agent is told besides, in any run. */
+  readonly own?: string
   readonly layer: Layer.Layer<unknown, unknown>
 }
 
@@ -59,7 +62,7 @@ export const run = (handler: Handler.Any, world: World, how: Circumstances): Pro
         })
       const agent = Agent.make({
         name: "subject",
-        instructions: "Base.",
+        instructions: Instructions.append(Instructions.make("Base.", "subject"), how.own ?? "", "subject"),
         tools: makeTools(point),
         handlers: how.around === undefined ? handler : how.around(handler, point),
         maxSteps: 6,

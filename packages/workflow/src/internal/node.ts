@@ -1,0 +1,157 @@
+/**
+ * What a node is made of, and how it is entered: counted, told of, and with the
+ * history that its policy shows.
+ */
+import { Errors } from "@heddle/core"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { type Pipeable, pipeArguments } from "effect/Pipeable"
+import type { HistoryPolicy } from "../HistoryPolicy.ts"
+import type { NodeKind, Path, WorkflowEvent } from "../WorkflowEvent.ts"
+import { CurrentHistory, type Effective, resolve, shows } from "./history.ts"
+import type { Place } from "./run.ts"
+
+/** What a runner gives: errors and needs are in the public types. */
+export type Running = Effect.Effect<unknown, unknown, unknown>
+
+/** Runs a node. To be called where its result is awaited, never ahead of time. */
+export type Runner = (input: unknown, at: Place) => Running
+
+/** What is known when a node is compiled. */
+export interface Env {
+  /** The history policy in force. */
+  readonly history: Effective
+  /** Collects the policies that show runs to a function or an agent. */
+  readonly wanted: Set<Effective>
+}
+
+/** A node inside of another. */
+export interface Child {
+  /** What it is to the other: the name of a branch or a route, `then`, `else`, `fallback`. */
+  readonly role?: string
+  readonly node: NodeImpl
+}
+
+/** A node without its types. */
+export interface NodeImpl extends Pipeable {
+  /** Sequences may have none: they are then not told of. */
+  readonly name: string | undefined
+  readonly kind: NodeKind
+  readonly children: ReadonlyArray<Child>
+  /** What else there is to it, as a diagram says it. */
+  readonly marks: ReadonlyArray<string>
+  readonly policy: HistoryPolicy | undefined
+  /** Makes the runner of what is inside of the node. */
+  readonly compile: (env: Env) => Runner
+}
+
+export const TypeId: unique symbol = Symbol.for("@heddle/workflow/Node")
+
+const NodeProto = {
+  [TypeId]: { _In: (_: never) => _, _Out: (_: never) => _, _E: (_: never) => _, _R: (_: never) => _ },
+  pipe() {
+    // oxlint-disable-next-line prefer-rest-params -- `pipeArguments` takes `arguments`
+    return pipeArguments(this, arguments)
+  }
+}
+
+/** Makes a node. */
+export const makeNode = <Extra extends object = object>(
+  fields: Pick<NodeImpl, "kind" | "compile"> & Partial<Omit<NodeImpl, "pipe">> & Extra
+): NodeImpl & Extra =>
+  Object.assign(Object.create(NodeProto), { name: undefined, children: [], marks: [], policy: undefined, ...fields })
+
+/** Does something around a node, inside of where it is entered. */
+export const around = (
+  node: NodeImpl,
+  mark: string,
+  wrap: (runner: Runner, env: Env) => Runner,
+  children: ReadonlyArray<Child> = []
+): NodeImpl =>
+  makeNode({
+    ...node,
+    marks: [...node.marks, mark],
+    children: [...node.children, ...children],
+    compile: (env) => wrap(node.compile(env), env)
+  })
+
+/** What a node is called in errors: a sequence without a name is told by what is in it. */
+export const label = (node: NodeImpl): string =>
+  node.name ?? (node.children.length > 0 ? node.children.map((child) => label(child.node)).join(" → ") : node.kind)
+
+/** Whether a value is a node. */
+export const isNodeImpl = (u: unknown): u is NodeImpl => typeof u === "object" && u !== null && TypeId in u
+
+/** Refuses a workflow in which a name occurs twice. What is inside of a workflow in it has names of its own. */
+export const refuseDuplicates = (workflow: string, root: NodeImpl): void => {
+  const places = new Map<string, string>()
+  const visit = (node: NodeImpl, outer: string) => {
+    const place = node.name === undefined ? outer : `${outer} > ${node.name}`
+    if (node.name !== undefined) {
+      const other = places.get(node.name)
+      if (other !== undefined) {
+        throw new Errors.DefinitionError(
+          `Workflow "${workflow}" has two nodes named "${node.name}": ${other} and ${place}. Node.withName gives one of them another name.`
+        )
+      }
+      places.set(node.name, place)
+    }
+    for (const child of node.kind === "workflow" ? [] : node.children) visit(child.node, place)
+  }
+  visit(root, workflow)
+}
+
+/** Compiles a node to what runs it, from the outside. */
+export const compile = (node: NodeImpl, { history: outer, wanted }: Env): Runner => {
+  const history = resolve(outer, node.policy)
+  // Where runs are shown to somebody: all but the nodes that only hold others.
+  if (shows(history) && node.kind !== "sequence" && node.kind !== "parallel" && node.kind !== "workflow") {
+    wanted.add(history)
+  }
+  const runner = entered(node, node.compile({ history, wanted }))
+  return history !== outer && (shows(history) || shows(outer)) ? seeing(runner, history) : runner
+}
+
+/** Shows earlier runs to what is inside. A context is dear to change, so this is done where the policy changes and nowhere else. */
+export const seeing =
+  (runner: Runner, history: Effective): Runner =>
+  (input, at) =>
+    Effect.provideService(
+      Effect.suspend(() => runner(input, at)),
+      CurrentHistory,
+      at.run.shown(history)
+    )
+
+/** Enters a node: counts it, notes what it gives, and tells of it. A sequence without a name is nobody's business. */
+const entered = (node: NodeImpl, runner: Runner): Runner => {
+  const { kind, name } = node
+  if (name === undefined) return runner
+  const isStep = kind === "step" || kind === "agent"
+  return (input, outer) => {
+    const { run } = outer
+    const stopped = run.enter()
+    if (stopped !== undefined) return stopped
+    if (!outer.watched) return runner(input, outer)
+    const at = outer.within(name)
+    const noted = isStep ? at.note() : undefined
+    if (!run.live && noted === undefined) return runner(input, at)
+    const path = run.live ? at.path : []
+    const running = Effect.onExit(
+      Effect.suspend(() => runner(input, at)),
+      (exit) => {
+        if (noted !== undefined) noted.exit = exit
+        return run.live ? run.tell(ending(path, exit)) : Effect.void
+      }
+    )
+    return run.live ? Effect.zipRight(run.tell({ _tag: "NodeStarted", path, kind, input }), running) : running
+  }
+}
+
+const ending = (path: Path, exit: Exit.Exit<unknown, unknown>): WorkflowEvent => {
+  if (Exit.isSuccess(exit)) return { _tag: "NodeFinished", path, output: exit.value }
+  const { cause } = exit
+  return Cause.isInterruptedOnly(cause)
+    ? { _tag: "NodeCancelled", path }
+    : { _tag: "NodeFailed", path, error: Cause.squash(cause), cause }
+}

@@ -1,0 +1,264 @@
+/**
+ * How each kind of node runs what is inside of it.
+ */
+import { Agent, AgentEvent, type AgentRun, Call, Instructions } from "@heddle/core"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import { LoopLimitReached, NodeTimeout, TooFewSucceeded, UnknownRoute } from "../WorkflowErrors.ts"
+import { type Child, compile, type Env, type Runner, type Running } from "./node.ts"
+import type { Place } from "./run.ts"
+
+/** Calls a function that somebody gave, and takes an Effect that it returns for what it does. */
+export const call = (f: (...args: ReadonlyArray<never>) => unknown, ...args: ReadonlyArray<unknown>): Running => {
+  let result: unknown
+  try {
+    // The public types have seen to it that they fit.
+    result = f(...(args as ReadonlyArray<never>))
+  } catch (thrown) {
+    return Effect.die(thrown)
+  }
+  if (Effect.isEffect(result)) return result as Running
+  return result instanceof Promise
+    ? Effect.die(new TypeError("A function of a workflow returned a promise: an Effect is what waits here."))
+    : Effect.succeed(result)
+}
+
+/** Goes on with a result, at once if it is there already. */
+const then = (running: Running, f: (value: unknown) => Running): Running =>
+  Exit.isExit(running) ? (Exit.isSuccess(running) ? f(running.value) : running) : Effect.flatMap(running, f)
+
+// -----------------------------------------------------------------------------
+// steps
+// -----------------------------------------------------------------------------
+
+/** Where the instructions say that they came from. */
+const source = "workflow-history"
+
+/** Runs an agent, told of the earlier runs that `env` shows. */
+export const agent =
+  (
+    agent: Agent.Any,
+    prompt: ((input: never) => Agent.Input) | undefined,
+    options: Agent.CallOptions | undefined,
+    env: Env
+  ): Runner =>
+  (input, at) => {
+    const { run } = at
+    const asked = (prompt === undefined ? input : prompt(input as never)) as Agent.Input
+    const { text } = run.shown(env.history)
+    const told = <A, E, R>(running: Effect.Effect<A, E, R>) =>
+      text === "" ? running : Instructions.scoped(Instructions.append(text, source))(running)
+    if (!run.live) return Effect.map(told(Agent.run(agent, asked, options)), ({ output }) => output)
+    const { path } = at
+    const result = Call.runEach(
+      Agent.call(agent, asked, options),
+      AgentEvent.fold<AgentRun.AgentResult>(),
+      run.demand,
+      (event) => run.emit({ _tag: "Agent", path, event })
+    )
+    return Effect.map(told(result), ({ output }) => output)
+  }
+
+// -----------------------------------------------------------------------------
+// one after the other
+// -----------------------------------------------------------------------------
+
+/** Each takes what the one before gives. */
+export const sequence = (runners: ReadonlyArray<Runner>): Runner => {
+  const from = (i: number, input: unknown, at: Place): Running => {
+    const running = runners[i]!(input, at)
+    return i + 1 === runners.length ? running : then(running, (output) => from(i + 1, output, at))
+  }
+  return (input, at) => from(0, input, at)
+}
+
+/** What decides, of a condition, a loop or a router. */
+export type Decide = (input: never, round: never) => unknown
+
+export const condition =
+  (decide: Decide, yes: Runner, no: Runner | undefined): Runner =>
+  (input, at) =>
+    then(call(decide, input), (holds) => {
+      const chosen = holds === true ? yes : (no ?? Effect.succeed)
+      return telling(at, holds === true ? "then" : "else", () => chosen(input, at))
+    })
+
+export const router =
+  (name: string, decide: Decide, routes: ReadonlyMap<string, Runner>): Runner =>
+  (input, at) =>
+    then(call(decide, input), (choice) => {
+      const route = routes.get(choice as string)
+      return route === undefined
+        ? new UnknownRoute({ node: name, choice: String(choice), routes: [...routes.keys()] })
+        : telling(at, choice as string, () => route(input, at))
+    })
+
+const telling = (at: Place, choice: string, running: () => Running): Running =>
+  at.run.live ? Effect.flatMap(at.run.tell({ _tag: "Chosen", path: at.path, choice }), running) : running()
+
+/** When a loop goes round. */
+export interface LoopRule {
+  readonly while: Decide | undefined
+  readonly until: Decide | undefined
+  readonly max: number
+  readonly onMax: "fail" | "stop"
+}
+
+export const loop = (name: string, body: Runner, { max, onMax, until, while: goesOn }: LoopRule): Runner => {
+  const ask = (decide: Decide | undefined, value: unknown, round: number, f: (holds: unknown) => Running) =>
+    decide === undefined ? f(undefined) : then(call(decide, value, round), f)
+  const from = (value: unknown, round: number, at: Place): Running =>
+    ask(goesOn, value, round, (goesOn) => {
+      if (goesOn === false) return Effect.succeed(value)
+      if (round === max) {
+        return onMax === "stop" ? Effect.succeed(value) : new LoopLimitReached({ node: name, max, value })
+      }
+      return Effect.flatMap(body(value, at.within(round + 1)), (next) =>
+        ask(until, next, round + 1, (ends) => (ends === true ? Effect.succeed(next) : from(next, round + 1, at)))
+      )
+    })
+  return (input, at) => from(input, 0, at)
+}
+
+// -----------------------------------------------------------------------------
+// beside each other
+// -----------------------------------------------------------------------------
+
+/** What is to be done with branches that fail. */
+export type Settlement = "fail-fast" | "settle" | { readonly atLeast: number }
+
+/** How many run at a time. */
+export type Concurrency = number | "unbounded"
+
+interface Branch {
+  readonly name: string | number
+  readonly run: () => Running
+}
+
+const together = (
+  name: string,
+  branches: ReadonlyArray<Branch>,
+  settlement: Settlement,
+  concurrency: Concurrency,
+  at: Place
+): Effect.Effect<ReadonlyArray<unknown>, unknown, unknown> => {
+  const each = (one: (branch: Branch) => Running) => Effect.forEach(branches, one, { concurrency })
+  if (settlement === "fail-fast") return each((branch) => branch.run())
+  if (settlement === "settle") {
+    return each((branch) =>
+      Effect.flatMap(Effect.exit(Effect.suspend(branch.run)), (exit) =>
+        // What stops the whole run is not the branch's own.
+        at.run.stopped === undefined ? Effect.succeed(exit) : Effect.die(at.run.stopped)
+      )
+    )
+  }
+  const { atLeast: needed } = settlement
+  const failures = new Map<string | number, unknown>()
+  const most = () => branches.length - failures.size
+  const tooFew = () =>
+    new TooFewSucceeded({
+      node: name,
+      needed,
+      branches: branches.length,
+      // In the order of the branches, whichever failed first.
+      failures: branches.flatMap((branch) =>
+        failures.has(branch.name) ? [{ branch: String(branch.name), error: failures.get(branch.name) }] : []
+      )
+    })
+  const all = each((branch) =>
+    Effect.matchEffect(Effect.suspend(branch.run), {
+      onSuccess: (value) => Effect.succeed(Option.some(value)),
+      onFailure: (error) => {
+        failures.set(branch.name, error)
+        return most() < needed ? tooFew() : Effect.succeed(Option.none())
+      }
+    })
+  )
+  return branches.length < needed ? tooFew() : all
+}
+
+export const parallel = (
+  name: string,
+  branches: ReadonlyArray<readonly [name: string, runner: Runner]>,
+  settlement: Settlement,
+  concurrency: Concurrency
+): Runner => {
+  const isPartial = typeof settlement === "object"
+  return (input, at) => {
+    const started = branches.map(([name, runner]): Branch => {
+      const place = at.apart()
+      return { name, run: () => runner(input, place) }
+    })
+    return Effect.map(together(name, started, settlement, concurrency, at), (results) => {
+      const entries: Array<readonly [string, unknown]> = []
+      for (const [i, [name]] of branches.entries()) {
+        const result = results[i]
+        if (!isPartial) entries.push([name, result])
+        else if (Option.isSome(result as Option.Option<unknown>)) {
+          entries.push([name, (result as Option.Some<unknown>).value])
+        }
+      }
+      return Object.fromEntries(entries)
+    })
+  }
+}
+
+export const each =
+  (name: string, runner: Runner, settlement: Settlement, concurrency: Concurrency): Runner =>
+  (input, at) => {
+    const started = (input as ReadonlyArray<unknown>).map((element, i): Branch => {
+      const place = at.apart().within(i)
+      return { name: i, run: () => runner(element, place) }
+    })
+    return together(name, started, settlement, concurrency, at)
+  }
+
+// -----------------------------------------------------------------------------
+// around a node
+// -----------------------------------------------------------------------------
+
+export const retry =
+  (runner: Runner, options: Call.RetryOptions<never, unknown>): Runner =>
+  (input, outer) =>
+    Effect.suspend(() => {
+      const at = outer.apart()
+      let attempt = 0
+      let error: unknown
+      const again = Effect.suspend(() => {
+        if (attempt++ === 0) return runner(input, at)
+        at.forget()
+        return Effect.flatMap(at.run.tell({ _tag: "NodeRetrying", path: at.path, attempt, error }), () =>
+          runner(input, at)
+        )
+      })
+      const noticed = Effect.tapError(again, (failure) => Effect.sync(() => (error = failure)))
+      // `Effect.retry` reads its result's type off the options' own type, which is `RetryOptions` here.
+      return Effect.retry(noticed, options as Call.RetryOptions<unknown, unknown>) as Running
+    })
+
+export const timeout =
+  (name: string, runner: Runner, after: number): Runner =>
+  (input, at) =>
+    Effect.timeoutFail(
+      Effect.suspend(() => runner(input, at)),
+      { duration: after, onTimeout: () => new NodeTimeout({ node: name, after }) }
+    )
+
+export const orSkip =
+  (runner: Runner): Runner =>
+  (input, at) =>
+    Effect.catchAll(runner(input, at), (error) =>
+      Effect.as(at.run.tell({ _tag: "NodeSkipped", path: at.path, error }), input)
+    )
+
+export const orElse =
+  (runner: Runner, fallback: (error: unknown, input: unknown, at: Place) => Running): Runner =>
+  (input, at) =>
+    Effect.catchAll(runner(input, at), (error) =>
+      Effect.flatMap(at.run.tell({ _tag: "NodeFellBack", path: at.path, error }), () => fallback(error, input, at))
+    )
+
+/** Compiles what is inside of a node. */
+export const compileAll = (children: ReadonlyArray<Child>, env: Env): ReadonlyArray<Runner> =>
+  children.map(({ node }) => compile(node, env))

@@ -1,0 +1,149 @@
+/**
+ * How a run of a workflow begins and ends: its session, its history, its record.
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { HistoryStore, type Service } from "../HistoryStore.ts"
+import { toPlain } from "../RunRecord.ts"
+import type { RunOptions } from "../Workflow.ts"
+import { HistoryUnavailable, InvalidSession } from "../WorkflowErrors.ts"
+import type { WorkflowEvent, WorkflowResult } from "../WorkflowEvent.ts"
+import { byDefault, CurrentHistory, type Effective, resolve, Shown, shows } from "./history.ts"
+import { type NodeImpl, type Runner, type Running, seeing } from "./node.ts"
+import { Place, Run, statusesKey, statusOf, stepRecords, type Steps, type WorkflowSink } from "./run.ts"
+
+/** A workflow without its types. */
+export interface WorkflowImpl extends NodeImpl {
+  readonly name: string
+  readonly maxNodes: number
+  readonly onHistoryUnavailable: "fail" | "continue"
+  readonly plan: Plan
+}
+
+/** A workflow, ready to be run. */
+interface Plan {
+  readonly runner: Runner
+  /** What is to be read of the session: so many runs that ended so. */
+  readonly reads: ReadonlyArray<{ readonly statuses: Effective["statuses"]; readonly count: number }>
+  readonly history: Effective
+}
+
+/** Compiles a workflow as one that is run by itself. */
+export const plan = (workflow: NodeImpl): Plan => {
+  const wanted = new Set<Effective>()
+  const history = resolve(byDefault, workflow.policy)
+  const runner = workflow.compile({ history, wanted })
+  const reads = new Map<string, { readonly statuses: Effective["statuses"]; readonly count: number }>()
+  for (const { runs, statuses } of wanted) {
+    const key = statusesKey(statuses)
+    reads.set(key, { statuses, count: Math.max(runs, reads.get(key)?.count ?? 0) })
+  }
+  return { runner, reads: [...reads.values()], history }
+}
+
+/** Runs a workflow to its result, which goes into the sink. */
+export const start = (
+  workflow: WorkflowImpl,
+  input: unknown,
+  { runId = globalThis.crypto.randomUUID(), sessionId }: RunOptions = {},
+  sink: WorkflowSink
+): Effect.Effect<void, unknown, unknown> =>
+  Effect.contextWithEffect((context: Context.Context<HistoryStore>) => {
+    const run = new Run(workflow.name, workflow.maxNodes, sink)
+    const refused = refusal(workflow, runId, sessionId)
+    const root = (steps: Steps | undefined): Running => {
+      const { history, runner } = workflow.plan
+      const isShown = shows(history) || Context.get(context, CurrentHistory) !== Shown.nothing
+      const running = (isShown ? seeing(runner, history) : runner)(input, new Place(run, steps))
+      return Effect.catchAllCause(running, (cause) =>
+        run.stopped !== undefined && !Cause.isInterruptedOnly(cause) ? run.stopped : Effect.failCause(cause)
+      )
+    }
+    const result: Effect.Effect<WorkflowResult, unknown, unknown> =
+      refused ??
+      (sessionId === undefined
+        ? Effect.map(root(undefined), (output) => ({ output, runId }))
+        : inSession(workflow, run, root, input, { runId, sessionId }, Context.get(context, HistoryStore)))
+    const running = Effect.flatMap(result, (result) => sink.whole(result) ?? Effect.void)
+    if (!run.live) return running
+    const session = sessionId === undefined ? {} : { sessionId }
+    return run.tell({ _tag: "RunStarted", workflow: workflow.name, runId, ...session }).pipe(
+      Effect.zipRight(running),
+      Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : run.tell(lastEvent(exit.cause))))
+    )
+  })
+
+const refusal = (
+  { name: workflow, plan }: WorkflowImpl,
+  runId: string,
+  sessionId: string | undefined
+): InvalidSession | undefined => {
+  if (sessionId === "") return new InvalidSession({ workflow, message: "The session id is empty." })
+  if (runId === "") return new InvalidSession({ workflow, message: "The run id is empty." })
+  if (sessionId !== undefined || plan.reads.length === 0) return undefined
+  return new InvalidSession({
+    workflow,
+    message: `Workflow "${workflow}" shows earlier runs to its nodes, so a run of it needs a sessionId.`
+  })
+}
+
+const lastEvent = (cause: Cause.Cause<unknown>): WorkflowEvent =>
+  Cause.isInterruptedOnly(cause) ? { _tag: "Cancelled" } : { _tag: "Failed", error: Cause.squash(cause), cause }
+
+/** Reads what the session has before the run, and adds the run to it afterwards. */
+const inSession = (
+  workflow: WorkflowImpl,
+  run: Run,
+  root: (steps: Steps) => Running,
+  input: unknown,
+  ids: { readonly runId: string; readonly sessionId: string },
+  store: Service
+): Effect.Effect<WorkflowResult, unknown, unknown> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const { name, onHistoryUnavailable, plan } = workflow
+      const steps: Steps = []
+      // Before anybody gets at it.
+      const begun = { ...ids, workflow: name, input: toPlain(input), startedAt: yield* Clock.currentTimeMillis }
+      const read = Effect.catchAll(readEarlier(store, ids.sessionId, plan, run), (error) =>
+        onHistoryUnavailable === "fail" ? Effect.fail(error) : run.tell({ _tag: "Warning", error })
+      )
+      const exit = yield* Effect.exit(restore(Effect.flatMap(read, () => root(steps))))
+      const status = statusOf(exit)
+      const saved = store.append({
+        ...begun,
+        status,
+        ...(Exit.isSuccess(exit) && { output: toPlain(exit.value) }),
+        endedAt: yield* Clock.currentTimeMillis,
+        steps: stepRecords(steps)
+      })
+      const unsaved = yield* Effect.match(typedly("append", ids.sessionId, saved), {
+        onSuccess: () => undefined,
+        onFailure: (error) => error
+      })
+      if (unsaved !== undefined) yield* run.tell({ _tag: "Warning", error: unsaved })
+      if (Exit.isFailure(exit)) return yield* Effect.failCause(exit.cause)
+      return { output: exit.value, ...ids, ...(unsaved && { unsaved }) }
+    })
+  )
+
+const readEarlier = (store: Service, sessionId: string, { reads }: Plan, run: Run) =>
+  Effect.forEach(
+    reads,
+    ({ count, statuses }) =>
+      Effect.map(typedly("last", sessionId, store.last(sessionId, count, statuses)), (records) =>
+        run.earlier.set(statusesKey(statuses), records)
+      ),
+    { discard: true }
+  )
+
+/** A store that dies is as unavailable as one that fails: neither may cost a finished run its result. */
+const typedly = <A>(
+  operation: HistoryUnavailable["operation"],
+  sessionId: string,
+  access: Effect.Effect<A, HistoryUnavailable>
+): Effect.Effect<A, HistoryUnavailable> =>
+  Effect.catchAllDefect(access, (cause) => new HistoryUnavailable({ operation, sessionId, cause }))
