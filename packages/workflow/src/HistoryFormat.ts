@@ -38,7 +38,7 @@
  * ```
  */
 import { Errors } from "@heddle/core"
-import { escape, lineBreak, protectedTokens, runHead, unescape } from "./internal/escape.ts"
+import { escape, lineBreak, protectedTokens, runHead, type Tokens, unescape } from "./internal/escape.ts"
 import { type RunRecord, toText } from "./RunRecord.ts"
 
 /** How past runs are written down. */
@@ -167,7 +167,7 @@ const begins = (whole: string) => (start: string) => start !== "" && whole.start
  * `DefinitionError` for a format that `make` refuses.
  */
 export const format = (records: ReadonlyArray<RunRecord>, format: HistoryFormat = defaults): string => {
-  const { header, footer, maxCharacters } = checked(format)
+  const { header, footer, maxCharacters } = format
   const write = writer(format)
   const tails: Array<string> = []
   let length = [header, footer].reduce((sum, line) => sum + (line === "" ? 0 : line.length + 1), -1)
@@ -184,9 +184,18 @@ export const format = (records: ReadonlyArray<RunRecord>, format: HistoryFormat 
   return [header, ...runs, footer].filter((part) => part !== "").join("\n")
 }
 
+const known = new WeakMap<HistoryFormat, Tokens>()
+
+/** What the texts must not have in them: found out, and the format looked at, once for each format. */
+const tokensOf = (format: HistoryFormat): Tokens => {
+  const tokens = known.get(format) ?? protectedTokens(checked(format))
+  known.set(format, tokens)
+  return tokens
+}
+
 /** What stands behind the number of a run, with the empty line at its end. */
 const writer = (format: HistoryFormat): ((record: RunRecord) => string) => {
-  const tokens = protectedTokens(format)
+  const tokens = tokensOf(format)
   const line = (label: string, value: unknown): string => {
     const text = toText(value)
     return text === "" ? "" : `${label}: ${escape(tokens, text)}\n`
@@ -210,7 +219,7 @@ const time = (at: number): string => {
  * has are passed over.
  */
 export const parse = (text: string, format: HistoryFormat = defaults): ReadonlyArray<ParsedRun> => {
-  const tokens = protectedTokens(checked(format))
+  const tokens = tokensOf(format)
   const runs: Array<{ input?: string; output?: string; startedAt?: number }> = []
   const fields = [
     ...(format.includeInput ? [["input", `${format.inputLabel}: `] as const] : []),

@@ -31,8 +31,8 @@ export interface HistoryPolicy {
   readonly runs?: "inherit" | "all" | number
   /** Runs of which endings are shown, and counted by `runs`. */
   readonly statuses?: ReadonlyArray<RunStatus>
-  /** How runs are written down. */
-  readonly format?: HistoryFormat | FormatFunction
+  /** How runs are written down: a layout, of which what is not said is that of `HistoryFormat.defaults`, or a function. */
+  readonly format?: Partial<HistoryFormat> | FormatFunction
 }
 
 /** What a node with this policy needs. */

@@ -197,6 +197,11 @@ const placeAfter = (ids: ReadonlyArray<string>, id: string): number => {
 const frozen = (plain: unknown): unknown => {
   if (typeof plain !== "object" || plain === null) return plain
   if (Array.isArray(plain)) return Object.freeze(plain.map(frozen))
-  // `fromEntries` defines properties, so one named `__proto__` is one like any other.
-  return Object.freeze(Object.fromEntries(Object.entries(plain).map(([key, value]) => [key, frozen(value)])))
+  const copy: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(plain)) {
+    // An assignment would take this one for the prototype.
+    if (key === "__proto__") Object.defineProperty(copy, key, { value: frozen(value), enumerable: true })
+    else copy[key] = frozen(value)
+  }
+  return Object.freeze(copy)
 }

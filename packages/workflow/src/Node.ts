@@ -166,31 +166,31 @@ export const withName: {
   return makeNode({ ...node, name: named("A node", name) })
 })
 
-/** Runs `then` where `if` holds, else `else`; without an `else`, the input is passed on. */
+/** Runs `onTrue` where `if` holds, else `onFalse`; without an `onFalse`, the input is passed on. */
 export const condition: {
   <In, Out, E, R, Out2, E2, R2, X extends OrEffect<boolean>>(
     name: string,
     options: {
       readonly if: (input: In) => X
-      readonly then: Node<In, Out, E, R>
-      readonly else: Node<In, Out2, E2, R2>
+      readonly onTrue: Node<In, Out, E, R>
+      readonly onFalse: Node<In, Out2, E2, R2>
     }
   ): Node<In, Out | Out2, E | E2 | ErrorOf<X>, R | R2 | ContextOf<X>>
   <In, Out, E, R, X extends OrEffect<boolean>>(
     name: string,
     options: {
       readonly if: (input: In) => X
-      readonly then: Node<In, Out, E, R>
+      readonly onTrue: Node<In, Out, E, R>
     }
   ): Node<In, Out | In, E | ErrorOf<X>, R | ContextOf<X>>
-} = (name: string, options: { readonly if: Run.Decide; readonly then: Any; readonly else?: Any }) => {
-  const yes = impl(options.then)
-  const no = options.else && impl(options.else)
+} = (name: string, options: { readonly if: Run.Decide; readonly onTrue: Any; readonly onFalse?: Any }) => {
+  const yes = impl(options.onTrue)
+  const no = options.onFalse && impl(options.onFalse)
   return typed<unknown, never, never, never>(
     makeNode({
       kind: "condition",
       name: named("A condition", name),
-      children: [{ role: "then", node: yes }, ...(no === undefined ? [] : [{ role: "else", node: no }])],
+      children: [{ role: "true", node: yes }, ...(no === undefined ? [] : [{ role: "false", node: no }])],
       compile: (env) => Run.condition(options.if, compile(yes, env), no && compile(no, env))
     })
   )

@@ -66,7 +66,7 @@ export const make = <In, Out, E, R, const P extends HistoryPolicy = Record<never
     kind: "workflow",
     name,
     children: [{ node }],
-    policy: checkedPolicy(history, `Workflow "${name}"`),
+    policy: history && checkedPolicy(history, `Workflow "${name}"`),
     compile: (env) => compile(node, env),
     maxNodes,
     onHistoryUnavailable

@@ -35,7 +35,7 @@ export type WorkflowEvent<Out = unknown> =
   | { readonly _tag: "NodeSkipped"; readonly path: Path; readonly error: unknown }
   /** The node has failed, and its fallback takes over. */
   | { readonly _tag: "NodeFellBack"; readonly path: Path; readonly error: unknown }
-  /** A condition (`"then"` or `"else"`) or a router (the name of a route) has decided. */
+  /** A condition (`"true"` or `"false"`) or a router (the name of a route) has decided. */
   | { readonly _tag: "Chosen"; readonly path: Path; readonly choice: string }
   /** What an agent does. A reset takes back what it did before. */
   | { readonly _tag: "Agent"; readonly path: Path; readonly event: AgentEvent.AgentEvent | Call.Reset }

@@ -14,9 +14,9 @@ const run = <In, Out, E, R>(node: Node.Node<In, Out, E, R>, input: In) =>
   )
 
 const add = (name: string, n: number) => Node.step(name, (value: number) => value + n)
-const fails = (at: string) => Node.step(at, (_: unknown) => new Broken({ at }))
+const fails = (at: string) => Node.step(at, (_input: unknown) => new Broken({ at }))
 const hangs = (name: string, left: Array<string>) =>
-  Node.step(name, (_: unknown) => Effect.onInterrupt(Effect.never, () => Effect.sync(() => left.push(name))))
+  Node.step(name, (_input: unknown) => Effect.onInterrupt(Effect.never, () => Effect.sync(() => left.push(name))))
 
 describe("a step", () => {
   it.effect("gives the value of its function, or what its Effect gives", () =>
@@ -101,7 +101,7 @@ describe("a step", () => {
   it.effect("whose prompt throws dies with it", () =>
     Effect.gen(function* () {
       const node = Node.agent("a", Agent.make({ name: "writer" }), {
-        prompt: (_: number): string => {
+        prompt: (_input: number): string => {
           throw new Error("no prompt")
         }
       })
@@ -157,25 +157,25 @@ describe("a sequence", () => {
 describe("a condition", () => {
   const sign = Node.condition("sign", {
     if: (n: number) => n >= 0,
-    then: Node.step("plus", (n: number) => `+${n}`),
-    else: Node.step("minus", (n: number) => `-${-n}`)
+    onTrue: Node.step("plus", (n: number) => `+${n}`),
+    onFalse: Node.step("minus", (n: number) => `-${-n}`)
   })
-  it.effect("runs `then` or `else`", () =>
+  it.effect("runs one or the other", () =>
     Effect.gen(function* () {
       expect(yield* run(sign, 2)).toBe("+2")
       expect(yield* run(sign, -2)).toBe("-2")
     })
   )
-  it.effect("passes its input on without an `else`, and may ask in an Effect", () =>
+  it.effect("passes its input on without an `onFalse`, and may ask in an Effect", () =>
     Effect.gen(function* () {
-      const node = Node.condition("c", { if: (n: number) => Effect.succeed(n > 1), then: add("a", 10) })
+      const node = Node.condition("c", { if: (n: number) => Effect.succeed(n > 1), onTrue: add("a", 10) })
       expect(yield* run(node, 1)).toBe(1)
       expect(yield* run(node, 2)).toBe(12)
     })
   )
   it.effect("fails as its question does", () =>
     Effect.gen(function* () {
-      const node = Node.condition("c", { if: () => new Broken({ at: "if" }), then: add("a", 10) })
+      const node = Node.condition("c", { if: () => new Broken({ at: "if" }), onTrue: add("a", 10) })
       expect(yield* Effect.flip(run(node, 1))).toEqual(new Broken({ at: "if" }))
     })
   )
@@ -559,6 +559,7 @@ describe("what makes no sense is refused where it is built", () => {
     ["minus one run of history", () => Node.withHistory(a, { runs: -1 }), 'Node "a": the number of history runs'],
     ["half a run of history", () => Node.withHistory(a, { runs: 0.5 }), "the number of history runs"],
     ["infinitely many runs", () => Node.withHistory(a, { runs: Infinity }), "the number of history runs"],
+    ["a format that no text is safe in", () => Node.withHistory(a, { format: { header: "#" } }), "header"],
     ["history of no status", () => Node.withHistory(a, { statuses: [] }), "history of no status"]
   ]
   for (const [what, build, message] of cases) {

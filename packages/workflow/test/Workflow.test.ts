@@ -8,7 +8,7 @@ import { record, tellsHistory, watchedStore } from "./support.ts"
 class Broken extends Data.TaggedError("Broken")<{ readonly at: string }> {}
 
 const add = (name: string, n: number) => Node.step(name, (value: number) => value + n)
-const fails = (at: string) => Node.step(at, (_: number) => new Broken({ at }))
+const fails = (at: string) => Node.step(at, (_input: number) => new Broken({ at }))
 
 /** All events of a run, and how its stream ended. */
 const events = <Out, E>(stream: Stream.Stream<WorkflowEvent.WorkflowEvent<Out>, E>) =>
@@ -391,9 +391,9 @@ describe("history", () => {
           )
           return true
         })
-      const step = (name: string) => Node.step(name, (_: unknown) => see(name))
+      const step = (name: string) => Node.step(name, (_input: unknown) => see(name))
       const node = Node.parallel("p", {
-        x: Node.condition("c", { if: () => see("if"), then: step("then") }).pipe(
+        x: Node.condition("c", { if: () => see("if"), onTrue: step("onTrue") }).pipe(
           Node.withHistory({ mode: "on", runs: 1 })
         ),
         y: Node.loop("l", step("body").pipe(Node.withHistory({ runs: "all" })), {
@@ -410,7 +410,7 @@ describe("history", () => {
       yield* Effect.provide(Workflow.run(workflow, 0, { sessionId: "s" }), store.layer)
       expect(Object.fromEntries(seen)).toEqual({
         if: ["r3"],
-        then: ["r3"],
+        onTrue: ["r3"],
         body: ["r1", "r2", "r3"],
         until: ["r2", "r3"],
         choose: [],
@@ -442,8 +442,8 @@ describe("history", () => {
   it.effect("is written down as the policy says, by a function too", () =>
     Effect.gen(function* () {
       const node = Node.parallel("p", {
-        x: Node.agent("x", writer, { prompt: (_: number) => "Go." }),
-        y: Node.agent("y", writer, { prompt: (_: number) => "Go." }).pipe(
+        x: Node.agent("x", writer, { prompt: (_input: number) => "Go." }),
+        y: Node.agent("y", writer, { prompt: (_input: number) => "Go." }).pipe(
           Node.withHistory({ format: (records) => records.map((r) => r.runId).join() })
         )
       })
@@ -575,8 +575,8 @@ describe("events", () => {
         Node.agent("draft", agent),
         Node.condition("long?", {
           if: (s: string) => s.length > 9,
-          then: Node.step("cut", (s: string) => s),
-          else: Node.step("keep", (s: string) => s)
+          onTrue: Node.step("cut", (s: string) => s),
+          onFalse: Node.step("keep", (s: string) => s)
         })
       )
       const { seen } = yield* events(
@@ -587,7 +587,7 @@ describe("events", () => {
         "NodeStarted draft",
         "NodeFinished draft",
         "NodeStarted long?",
-        "Chosen long? else",
+        "Chosen long? false",
         "NodeStarted long?/keep",
         "NodeFinished long?/keep",
         "NodeFinished long?",
@@ -653,7 +653,7 @@ describe("events", () => {
       const seen: Array<WorkflowEvent.WorkflowEvent> = []
       const left: Array<string> = []
       const waits = (name: string) =>
-        Node.step(name, (_: number) => Effect.onInterrupt(Effect.never, () => Effect.sync(() => left.push(name))))
+        Node.step(name, (_input: number) => Effect.onInterrupt(Effect.never, () => Effect.sync(() => left.push(name))))
       const workflow = Workflow.make({ name: "w", node: Node.parallel("p", { a: waits("a"), b: waits("b") }) })
       const call = Workflow.call(workflow, 1)
       const fiber = yield* Effect.fork(

@@ -53,12 +53,12 @@ describe("the type of a node", () => {
   })
 
   it("of a condition unites what both sides give", () => {
-    const both = Node.condition("c", { if: () => Effect.as(Db, true), then: shout, else: length })
+    const both = Node.condition("c", { if: () => Effect.as(Db, true), onTrue: shout, onFalse: length })
     expectTypeOf(both).toEqualTypeOf<Node.Node<string, string | number, Denied, Db>>()
-    const one = Node.condition("c", { if: (s: string) => s !== "", then: length })
+    const one = Node.condition("c", { if: (s: string) => s !== "", onTrue: length })
     expectTypeOf(one).toEqualTypeOf<Node.Node<string, string | number, never, never>>()
     // @ts-expect-error a number does not hold
-    Node.condition("c", { if: (s: string) => s.length, then: length })
+    Node.condition("c", { if: (s: string) => s.length, onTrue: length })
   })
 
   it("of a loop has LoopLimitReached where the limit fails", () => {

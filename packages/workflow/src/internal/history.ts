@@ -23,7 +23,7 @@ export const byDefault: Effective = { on: false, runs: 3, statuses: ["completed"
 export const shows = (effective: Effective): boolean => effective.on && effective.runs > 0
 
 /** What holds for a node with this policy inside of one for which `around` holds. */
-export const resolve = (around: Effective, policy: HistoryPolicy | undefined): Effective => {
+export const resolve = (around: Effective, policy: CheckedPolicy | undefined): Effective => {
   if (policy === undefined) return around
   const { format = around.format, mode = "inherit", runs = "inherit", statuses = around.statuses } = policy
   return {
@@ -34,14 +34,24 @@ export const resolve = (around: Effective, policy: HistoryPolicy | undefined): E
   }
 }
 
+/** A policy that has been looked at. */
+export interface CheckedPolicy extends HistoryPolicy {
+  readonly format?: Effective["format"]
+}
+
 /** Refuses a policy that makes no sense. */
-export const checkedPolicy = <P extends HistoryPolicy | undefined>(policy: P, where: string): P => {
-  const { runs, statuses } = policy ?? {}
+export const checkedPolicy = (policy: HistoryPolicy, where: string): CheckedPolicy => {
+  const { format, runs, statuses, ...rest } = policy
   if (typeof runs === "number" && !(Number.isInteger(runs) && runs >= 0)) {
     throw new Errors.DefinitionError(`${where}: the number of history runs must be 0, a whole number, or "all".`)
   }
   if (statuses?.length === 0) throw new Errors.DefinitionError(`${where}: history of no status at all: use mode "off".`)
-  return policy
+  return {
+    ...rest,
+    ...(runs !== undefined && { runs }),
+    ...(statuses !== undefined && { statuses }),
+    ...(format !== undefined && { format: typeof format === "function" ? format : HistoryFormat.make(format) })
+  }
 }
 
 /** Runs, written down when somebody asks for it. */

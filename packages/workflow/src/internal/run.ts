@@ -17,7 +17,8 @@ export type WorkflowSink = Call.Sink<WorkflowEvent, WorkflowResult>
 /** What is noted of the steps: branches and attempts have a list of their own, so that their order is that of the workflow, and an attempt can be forgotten. */
 export type Steps = Array<Noted | Steps>
 
-interface Noted {
+/** A step, and how it ended, once it has. */
+export interface Noted {
   readonly path: Path
   exit: Exit.Exit<unknown, unknown> | undefined
 }
@@ -96,11 +97,8 @@ export class Place {
   }
 
   get path(): Path {
-    const path: Array<string | number> = []
-    for (let place: Place | undefined = this; place !== undefined; place = place.outer) {
-      if (place.name !== undefined) path.unshift(place.name)
-    }
-    return path
+    const outer = this.outer === undefined ? [] : this.outer.path
+    return this.name === undefined ? outer : [...outer, this.name]
   }
 
   /** Whether somebody wants to know what happens here. */

@@ -81,7 +81,7 @@ export const condition =
   (input, at) =>
     then(call(decide, input), (holds) => {
       const chosen = holds === true ? yes : (no ?? Effect.succeed)
-      return telling(at, holds === true ? "then" : "else", () => chosen(input, at))
+      return telling(at, String(holds === true), () => chosen(input, at))
     })
 
 export const router =
