@@ -7,7 +7,7 @@ export interface Snippet {
   readonly code: string
   /** Whether it is run: it prints something, and is not fenced as `ts no-run`. */
   readonly runs: boolean
-  /** What it must print, if a `text` or `console` block follows it. */
+  /** What it must print, if a `text`, `console` or `mermaid` block follows it. */
   readonly output: string | undefined
 }
 
@@ -43,7 +43,7 @@ const fromLines = (file: string, lines: ReadonlyArray<string>): ReadonlyArray<Sn
     const next = all[index + 1]
     const follows =
       next !== undefined &&
-      (next.language === "text" || next.language === "console") &&
+      ["text", "console", "mermaid"].includes(next.language) &&
       lines.slice(block.end + 1, next.start).every((line) => line.trim() === "")
     return {
       file,
