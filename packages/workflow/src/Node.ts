@@ -469,5 +469,5 @@ export const orElse: {
     const other = compile(node, env)
     return Run.orElse(runner, (_, input, at) => other(input, at))
   }
-  return around(impl(self), "fallback", wrap, [{ role: "fallback", node }])
+  return around(impl(self), "fallback", wrap, [{ role: "fallback", isFallback: true, node }])
 })

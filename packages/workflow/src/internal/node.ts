@@ -29,6 +29,8 @@ export interface Env {
 export interface Child {
   /** What it is to the other: the name of a branch or a route, `true`, `false`, `fallback`. */
   readonly role?: string
+  /** Runs when the other fails. Its role would not tell: a branch may be called "fallback", too. */
+  readonly isFallback?: boolean
   readonly node: NodeImpl
 }
 
