@@ -2,11 +2,12 @@
  * Assignments for one newsroom in one session: each run, its article, and at the end
  * what the last run was shown of those before it.
  */
+import { messageOf } from "@heddle/example-quickstart/runMain.ts"
 import { Call, ChatModel, Instructions } from "@heddle/core"
 import type { Library } from "@heddle/example-quickstart/Library.ts"
 import { clean, paint, short } from "@heddle/example-quickstart/terminal.ts"
 import { HistoryStore, Workflow } from "@heddle/workflow"
-import { Cause, Effect, Exit } from "effect"
+import { Effect, Exit } from "effect"
 import { newsroom } from "./newsroom.ts"
 import { type Screen, watch } from "./progress.ts"
 
@@ -62,10 +63,3 @@ export const session = (library: Library, assignments: ReadonlyArray<string>, sc
     screen.write(`${Workflow.toMermaid(workflow)}\n`)
     return failures
   }).pipe(Effect.provide(HistoryStore.layerMemory()))
-
-/** What went wrong, as one reads it. */
-export const messageOf = (cause: Cause.Cause<unknown>): string => {
-  if (Cause.isInterruptedOnly(cause)) return "cancelled"
-  const error = Cause.squash(cause)
-  return error instanceof Error && error.message !== "" ? error.message : String(error)
-}

@@ -14,7 +14,7 @@
  * ```
  */
 import type * as Effect from "effect/Effect"
-import { CurrentHistory } from "./internal/history.ts"
+import { CurrentHistory, historySource } from "./internal/history.ts"
 import type { RunRecord } from "./RunRecord.ts"
 
 /** The earlier runs that a step may see. */
@@ -27,3 +27,6 @@ export interface HistoryContext {
 
 /** What the step at hand may see of earlier runs: nothing where its policy is off, and outside of a workflow. */
 export const current: Effect.Effect<HistoryContext> = CurrentHistory
+
+/** The source of the section of an agent's instructions that tells of earlier runs. */
+export const source: string = historySource

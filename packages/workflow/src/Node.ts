@@ -19,7 +19,7 @@
  * })
  * ```
  */
-import type { Agent, Call } from "@heddle/core"
+import type { Agent, AgentRun, Call } from "@heddle/core"
 import { Errors } from "@heddle/core"
 import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
@@ -94,7 +94,9 @@ export const step = <In, X>(name: string, f: (input: In) => X): Node<In, ValueOf
   typed(makeNode({ kind: "step", name: named("A step", name), compile: () => (input) => Run.call(f, input) }))
 
 /** How an agent runs as a step. */
-export interface AgentOptions {
+export interface AgentOptions<in In, in Out, out X> {
+  /** What the node gives, a value or an Effect, of the agent's result and the input of the node. The agent's output unless said otherwise. */
+  readonly result?: (result: AgentRun.AgentResult<Out>, input: In) => X
   /** Over what the agent says. */
   readonly run?: Agent.CallOptions
 }
@@ -104,18 +106,22 @@ export interface AgentOptions {
  * instructions, for this run of the agent alone. `prompt` says what it is asked.
  */
 export const agent: {
-  <Out, E, R>(name: string, agent: Agent.Agent<Out, E, R>, options?: AgentOptions): Node<Agent.Input, Out, E, R>
-  <In, Out, E, R>(
+  <In, Out, E, R, X = Out>(
     name: string,
     agent: Agent.Agent<Out, E, R>,
-    options: AgentOptions & { readonly prompt: (input: In) => Agent.Input }
-  ): Node<In, Out, E, R>
-} = (name: string, agent: Agent.Any, options?: AgentOptions & { readonly prompt?: (input: never) => Agent.Input }) =>
+    options: AgentOptions<In, Out, X> & { readonly prompt: (input: In) => Agent.Input }
+  ): Node<In, ValueOf<X>, E | ErrorOf<X>, R | ContextOf<X>>
+  <Out, E, R, X = Out>(
+    name: string,
+    agent: Agent.Agent<Out, E, R>,
+    options?: AgentOptions<Agent.Input, Out, X>
+  ): Node<Agent.Input, ValueOf<X>, E | ErrorOf<X>, R | ContextOf<X>>
+} = (name: string, agent: Agent.Any, options: Run.AgentOptions = {}) =>
   typed<unknown, never, never, never>(
     makeNode({
       kind: "agent",
       name: named("An agent step", name),
-      compile: (env) => Run.agent(agent, options?.prompt, options?.run, env)
+      compile: ({ history }) => Run.agent(agent, options, history)
     })
   )
 

@@ -98,6 +98,22 @@ describe("a step", () => {
     })
   )
 
+  it.effect("that is an agent gives what `result` makes of its result and the input", () =>
+    Effect.gen(function* () {
+      const node = Node.agent("a", Agent.make({ name: "writer" }), {
+        prompt: (n: number) => `${n}`,
+        result: ({ output, steps }, n) => (n < 0 ? new Broken({ at: "result" }) : Effect.succeed({ output, steps, n }))
+      })
+      const run = (n: number) =>
+        Effect.provide(
+          Workflow.run(Workflow.make({ name: "w", node }), n),
+          ScriptedModel.layer(() => "hello")
+        )
+      expect((yield* run(3)).output).toEqual({ output: "hello", steps: 1, n: 3 })
+      expect(yield* Effect.flip(run(-3))).toEqual(new Broken({ at: "result" }))
+    })
+  )
+
   it.effect("whose prompt throws dies with it", () =>
     Effect.gen(function* () {
       const node = Node.agent("a", Agent.make({ name: "writer" }), {
@@ -569,7 +585,9 @@ describe("what makes no sense is refused where it is built", () => {
     })
   }
 
-  it("a sequence is told by what is in it", () => {
+  it("a sequence that something is done around is called by what is in it", () => {
+    expect(Node.sequence(a, add("b", 1)).name).toBe(undefined)
+    expect(Node.sequence(a, add("b", 1)).pipe(Node.retry({ times: 1 })).name).toBe("a → b")
     expect(() => Node.retry(Node.sequence(a, add("b", 1)), {})).toThrow('Retry of "a → b"')
   })
 

@@ -152,8 +152,8 @@ describe("a run in a session", () => {
       const node = Node.sequence(Node.retry(flaky, { times: 5 }), Node.orElse(fails("no"), add("yes", 1)))
       yield* Effect.provide(Workflow.run(Workflow.make({ name: "w", node }), 1, { sessionId: "s" }), store.layer)
       expect(store.records[0]!.steps.map(({ path, status }) => `${path.join("/")} ${status}`)).toEqual([
-        "one completed",
-        "two completed",
+        "one → two/one completed",
+        "one → two/two completed",
         // By its fallback.
         "no completed",
         "no/yes completed"

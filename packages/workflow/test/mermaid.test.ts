@@ -72,7 +72,7 @@ const expected = `flowchart TD
   subgraph n27["workflow inner, history: off"]
     n28["inside"]
   end
-  subgraph n29["sequence, retry 1×"]
+  subgraph n29["sequence send #8594; log, retry 1×"]
     n30["send<br/>history: 3 runs"]
     n31["log<br/>history: 3 runs"]
   end

@@ -36,6 +36,14 @@ describe("the type of a node", () => {
     expectTypeOf<Node.Error<typeof node>>().toEqualTypeOf<Agent.Error<typeof agent>>()
     expectTypeOf<Node.Context<typeof node>>().toEqualTypeOf<ChatModel.ChatModel | Db>()
     expectTypeOf<Node.Input<ReturnType<typeof plain>>>().toEqualTypeOf<Agent.Input>()
+    expectTypeOf<Node.Output<ReturnType<typeof plain>>>().toEqualTypeOf<string>()
+    const kept = Node.agent("a", agent, {
+      prompt: (n: number) => `${n}`,
+      result: ({ output }, n) => (n === 0 ? new Denied() : Effect.as(Db, output.n + n))
+    })
+    expectTypeOf(kept).toEqualTypeOf<
+      Node.Node<number, number, Agent.Error<typeof agent> | Denied, ChatModel.ChatModel | Db>
+    >()
   })
   const plain = () => Node.agent("a", Agent.make({ name: "a" }))
 

@@ -8,6 +8,9 @@ import * as HistoryFormat from "../HistoryFormat.ts"
 import type { HistoryPolicy } from "../HistoryPolicy.ts"
 import type { RunRecord, RunStatus } from "../RunRecord.ts"
 
+/** What an agent's instructions give as the source of the section that tells of earlier runs. */
+export const historySource = "workflow-history"
+
 /** A policy with nothing left to inherit. */
 export interface Effective {
   readonly on: boolean

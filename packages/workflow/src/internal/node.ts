@@ -63,7 +63,7 @@ export const makeNode = <Extra extends object = object>(
 ): NodeImpl & Extra =>
   Object.assign(Object.create(NodeProto), { name: undefined, children: [], marks: [], policy: undefined, ...fields })
 
-/** Does something around a node, inside of where it is entered. */
+/** Does something around a node, inside of where it is entered. A sequence without a name gets one, since there is now something to tell of it. */
 export const around = (
   node: NodeImpl,
   mark: string,
@@ -72,6 +72,7 @@ export const around = (
 ): NodeImpl =>
   makeNode({
     ...node,
+    name: label(node),
     marks: [...node.marks, mark],
     children: [...node.children, ...children],
     compile: (env) => wrap(node.compile(env), env)

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import { LoopLimitReached, NodeTimeout, TooFewSucceeded, UnknownRoute } from "../WorkflowErrors.ts"
+import { type Effective, historySource } from "./history.ts"
 import { type Child, compile, type Env, type Runner, type Running } from "./node.ts"
 import type { Place } from "./run.ts"
 
@@ -32,32 +33,33 @@ const then = (running: Running, f: (value: unknown) => Running): Running =>
 // steps
 // -----------------------------------------------------------------------------
 
-/** Where the instructions say that they came from. */
-const source = "workflow-history"
+/** How an agent runs as a step. */
+export interface AgentOptions {
+  readonly prompt?: ((input: never) => Agent.Input) | undefined
+  readonly result?: ((result: never, input: never) => unknown) | undefined
+  readonly run?: Agent.CallOptions | undefined
+}
 
-/** Runs an agent, told of the earlier runs that `env` shows. */
+/** Runs an agent, told of the earlier runs that `history` shows. */
 export const agent =
-  (
-    agent: Agent.Any,
-    prompt: ((input: never) => Agent.Input) | undefined,
-    options: Agent.CallOptions | undefined,
-    env: Env
-  ): Runner =>
+  (agent: Agent.Any, { prompt, result, run: options }: AgentOptions, history: Effective): Runner =>
   (input, at) => {
     const { run } = at
     const asked = (prompt === undefined ? input : prompt(input as never)) as Agent.Input
-    const { text } = run.shown(env.history)
+    const { text } = run.shown(history)
     const told = <A, E, R>(running: Effect.Effect<A, E, R>) =>
-      text === "" ? running : Instructions.scoped(Instructions.append(text, source))(running)
-    if (!run.live) return Effect.map(told(Agent.run(agent, asked, options)), ({ output }) => output)
+      text === "" ? running : Instructions.scoped(Instructions.append(text, historySource))(running)
+    const given = (got: AgentRun.AgentResult) =>
+      result === undefined ? Effect.succeed(got.output) : call(result, got, input)
+    if (!run.live) return Effect.flatMap(told(Agent.run(agent, asked, options)), given)
     const { path } = at
-    const result = Call.runEach(
+    const running = Call.runEach(
       Agent.call(agent, asked, options),
       AgentEvent.fold<AgentRun.AgentResult>(),
       run.demand,
       (event) => run.emit({ _tag: "Agent", path, event })
     )
-    return Effect.map(told(result), ({ output }) => output)
+    return Effect.flatMap(told(running), given)
   }
 
 // -----------------------------------------------------------------------------
