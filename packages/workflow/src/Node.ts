@@ -103,14 +103,15 @@ export interface AgentOptions<in In, in Out, out X> {
 
 /**
  * A step that is an agent. Where earlier runs are shown, they are a section of its
- * instructions, for this run of the agent alone. `prompt` says what it is asked.
+ * instructions, for this run of the agent alone. `prompt` says what it is asked, as a value or an
+ * Effect.
  */
 export const agent: {
-  <In, Out, E, R, X = Out>(
+  <In, Out, E, R, P extends OrEffect<Agent.Input>, X = Out>(
     name: string,
     agent: Agent.Agent<Out, E, R>,
-    options: AgentOptions<In, Out, X> & { readonly prompt: (input: In) => Agent.Input }
-  ): Node<In, ValueOf<X>, E | ErrorOf<X>, R | ContextOf<X>>
+    options: AgentOptions<In, Out, X> & { readonly prompt: (input: In) => P }
+  ): Node<In, ValueOf<X>, E | ErrorOf<P | X>, R | ContextOf<P | X>>
   <Out, E, R, X = Out>(
     name: string,
     agent: Agent.Agent<Out, E, R>,

@@ -3,6 +3,7 @@
  * added to them, in the type as at run time.
  */
 import * as Data from "effect/Data"
+import { pathText, summary } from "./internal/definitionPath.ts"
 
 /** The history of runs could not be read, written or deleted. `cause` is what the store says. */
 export class HistoryUnavailable extends Data.TaggedError("HistoryUnavailable")<{
@@ -77,5 +78,34 @@ export class TooFewSucceeded extends Data.TaggedError("TooFewSucceeded")<{
   override get message(): string {
     const failed = this.failures.length === 0 ? "none" : this.failures.map(({ branch }) => branch).join(", ")
     return `Of the ${this.branches} branches of "${this.node}", ${this.needed} had to succeed; failed: ${failed}.`
+  }
+}
+
+/** An expression of a definition failed, or gave no `true` or `false` where a condition stands, or no string where a prompt or a route does. */
+export class ExpressionFailed extends Data.TaggedError("ExpressionFailed")<{
+  readonly node: string
+  readonly expression: string
+  readonly cause: unknown
+}> {
+  override get message(): string {
+    return `The expression \`${this.expression}\` of "${this.node}" failed: ${summary(this.cause)}`
+  }
+}
+
+/** One thing that is wrong with a definition, and where: the keys and indices on the way there. */
+export interface Problem {
+  readonly path: ReadonlyArray<string | number>
+  readonly message: string
+}
+
+/** A definition is no workflow. `problems` is all that is wrong with it. */
+export class InvalidDefinition extends Data.TaggedError("InvalidDefinition")<{
+  readonly problems: ReadonlyArray<Problem>
+}> {
+  override get message(): string {
+    const lines = this.problems.map(({ message, path }) =>
+      path.length === 0 ? message : `${pathText(path)}: ${message}`
+    )
+    return `The definition is no workflow:\n${lines.map((line) => `- ${line}`).join("\n")}`
   }
 }

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "@effect/vitest"
-import { Agent, Errors } from "@heddle/core"
+import { describe, expect, expectTypeOf, it } from "@effect/vitest"
+import { Agent, Errors, Message } from "@heddle/core"
 import { ScriptedModel } from "@heddle/testing"
 import { Node, Workflow, WorkflowErrors } from "@heddle/workflow"
 import { Cause, Data, Deferred, Effect, Exit, Fiber, Option, Schedule, TestClock } from "effect"
@@ -112,6 +112,19 @@ describe("a step", () => {
       expect((yield* run(3)).output).toEqual({ output: "hello", steps: 1, n: 3 })
       expect(yield* Effect.flip(run(-3))).toEqual(new Broken({ at: "result" }))
     })
+  )
+
+  it.effect("that is an agent may find out in an Effect what it asks, and fail with what that fails with", () =>
+    Effect.gen(function* () {
+      const asks = Node.agent("ask", Agent.make({ name: "a" }), {
+        prompt: (n: number) => (n > 0 ? Effect.succeed(`Write ${n} words.`) : Effect.fail("none" as const))
+      })
+      expectTypeOf<Extract<Node.Error<typeof asks>, string>>().toEqualTypeOf<"none">()
+      expectTypeOf<Node.Output<typeof asks>>().toEqualTypeOf<string>()
+      const workflow = Workflow.make({ name: "w", node: asks })
+      expect((yield* Workflow.run(workflow, 3)).output).toBe("Write 3 words.")
+      expect(yield* Effect.flip(Workflow.run(workflow, 0))).toBe("none")
+    }).pipe(Effect.provide(ScriptedModel.layer(({ history }) => Message.text(history.at(-1)!))))
   )
 
   it.effect("whose prompt throws dies with it", () =>

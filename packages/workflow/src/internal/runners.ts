@@ -35,17 +35,15 @@ const then = (running: Running, f: (value: unknown) => Running): Running =>
 
 /** How an agent runs as a step. */
 export interface AgentOptions {
-  readonly prompt?: ((input: never) => Agent.Input) | undefined
+  readonly prompt?: ((input: never) => unknown) | undefined
   readonly result?: ((result: never, input: never) => unknown) | undefined
   readonly run?: Agent.CallOptions | undefined
 }
 
 /** Runs an agent, told of the earlier runs that `history` shows. */
-export const agent =
-  (agent: Agent.Any, { prompt, result, run: options }: AgentOptions, history: Effective): Runner =>
-  (input, at) => {
+export const agent = (agent: Agent.Any, { prompt, result, run: options }: AgentOptions, history: Effective): Runner => {
+  const ask = (asked: Agent.Input, input: unknown, at: Place): Running => {
     const { run } = at
-    const asked = (prompt === undefined ? input : prompt(input as never)) as Agent.Input
     const { text } = run.shown(history)
     const told = <A, E, R>(running: Effect.Effect<A, E, R>) =>
       text === "" ? running : Instructions.scoped(Instructions.append(text, historySource))(running)
@@ -61,6 +59,11 @@ export const agent =
     )
     return Effect.flatMap(told(running), given)
   }
+  return (input, at) =>
+    prompt === undefined
+      ? ask(input as Agent.Input, input, at)
+      : then(call(prompt, input), (asked) => ask(asked as Agent.Input, input, at))
+}
 
 // -----------------------------------------------------------------------------
 // one after the other
@@ -209,7 +212,10 @@ export const parallel = (
 export const each =
   (name: string, runner: Runner, settlement: Settlement, concurrency: Concurrency): Runner =>
   (input, at) => {
-    const started = (input as ReadonlyArray<unknown>).map((element, i): Branch => {
+    // The types see to it, but not where a workflow is made of data.
+    if (!Array.isArray(input))
+      return Effect.die(new TypeError(`Each "${name}" runs over an array, not ${typeof input}.`))
+    const started = input.map((element: unknown, i): Branch => {
       const place = at.apart().within(i)
       return { name: i, run: () => runner(element, place) }
     })

@@ -1,0 +1,141 @@
+/**
+ * Workflows as data, as JSON or YAML has it: what a user, an editor or a model
+ * writes. Steps name agents and functions of a registry, and conditions are
+ * expressions, so that a definition can do nothing but what the registry can.
+ * What it makes is built with the constructors of `Node` and `Workflow`.
+ *
+ * Expressions are [CEL](https://cel.dev): `value.score > 5 && size(value.items) == 3`.
+ * `value` is the input of the node, as JSON has it: a field that is `undefined` is
+ * not there (`has(value.x)`, or `value.?x.orValue(0)`), and every number is a
+ * double, with which whole numbers can be mixed. There are no regular expressions.
+ *
+ * Around a node, the `timeout` is that of each attempt, `retry` repeats what failed
+ * or took too long, and `onError` is what is left to do after the last attempt.
+ *
+ * @example
+ * ```ts
+ * import { Agent } from "@heddle/core"
+ * import { WorkflowDefinition } from "@heddle/workflow"
+ *
+ * const text = `
+ * name: article
+ * node:
+ *   type: sequence
+ *   nodes:
+ *     - { type: agent, name: draft, agent: writer, prompt: "'Write about ' + value.topic", retry: { times: 2 } }
+ *     - { type: step, name: count, function: words }
+ * `
+ * const workflow = WorkflowDefinition.fromText(text, {
+ *   agents: { writer: Agent.make({ name: "writer" }) },
+ *   functions: { words: (draft) => String(draft).split(" ").length }
+ * })
+ * ```
+ */
+import type { Agent } from "@heddle/core"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as JSONSchema from "effect/JSONSchema"
+import type * as Schema from "effect/Schema"
+import type { HistoryStore } from "./HistoryStore.ts"
+import { build } from "./internal/definitionBuild.ts"
+import { compiler, problemsOf } from "./internal/definitionCheck.ts"
+import type * as Data from "./internal/definitionData.ts"
+import { schema } from "./internal/definitionSchema.ts"
+import { readText } from "./internal/definitionText.ts"
+import { plainCopy } from "./internal/definitionValue.ts"
+import type { Workflow } from "./Workflow.ts"
+import {
+  type ExpressionFailed,
+  InvalidDefinition,
+  type LoopLimitReached,
+  type NodeTimeout,
+  type TooFewSucceeded,
+  type UnknownRoute
+} from "./WorkflowErrors.ts"
+
+export type {
+  Around,
+  Beside,
+  DurationData,
+  HistoryData,
+  InnerDefinition,
+  NodeDefinition,
+  RetryData
+} from "./internal/definitionData.ts"
+
+/** A workflow as plain data. */
+export type WorkflowDefinition = Data.WorkflowDefinition
+
+/**
+ * The Schema of a definition. It sees the shape of it; what is wrong with names,
+ * expressions and references, `compile` says.
+ */
+export const WorkflowDefinition: Schema.Schema<WorkflowDefinition> = schema
+
+/** The JSON Schema of a definition, for editors. */
+export const jsonSchema: JSONSchema.JsonSchema7Root = JSONSchema.make(schema)
+
+/** What a definition can name. */
+export interface Registry {
+  readonly agents?: Readonly<Record<string, Agent.Any>>
+  /** Each gives a value, or an Effect that gives it. Whether the input is what it needs, it has to see for itself. */
+  readonly functions?: Readonly<Record<string, (input: unknown) => unknown>>
+}
+
+/** What a workflow of a definition may fail with besides what agents and functions of the registry do. */
+export type DefinedError = ExpressionFailed | LoopLimitReached | NodeTimeout | TooFewSucceeded | UnknownRoute
+
+type ValueOf<A> = NonNullable<A>[keyof NonNullable<A>]
+type AgentOf<Reg> = Reg extends { readonly agents?: infer Agents } ? ValueOf<Agents> : never
+type ResultOf<Reg> = Reg extends { readonly functions?: infer Functions } ? ResultOfAny<ValueOf<Functions>> : never
+type ResultOfAny<F> = F extends (input: unknown) => infer Result ? Result : never
+
+/** What the agents and functions of a registry fail with. */
+export type Error<Reg extends Registry> =
+  | Agent.Error<AgentOf<Reg>>
+  | (ResultOf<Reg> extends infer Result ? (Result extends Effect.Effect<unknown, infer E, unknown> ? E : never) : never)
+
+/** What the agents and functions of a registry need. */
+export type Context<Reg extends Registry> =
+  | Agent.Context<AgentOf<Reg>>
+  | (ResultOf<Reg> extends infer Result ? (Result extends Effect.Effect<unknown, unknown, infer R> ? R : never) : never)
+
+/**
+ * Makes a workflow of a definition. Fails with all that is wrong with it at once.
+ * Whether it shows history is not in the type, so a run of it is one of a session.
+ */
+export const compile = <const Reg extends Registry>(
+  definition: unknown,
+  registry: Reg
+): Effect.Effect<
+  Workflow<unknown, unknown, Error<Reg> | DefinedError, Context<Reg> | HistoryStore>,
+  InvalidDefinition
+> =>
+  Effect.suspend(() => {
+    const plain = plainCopy(definition)
+    if (Either.isLeft(plain)) return new InvalidDefinition({ problems: [plain.left] })
+    const { agents = {}, functions = {} } = registry
+    const compile = compiler()
+    const names = { agents: Object.keys(agents), functions: Object.keys(functions) }
+    const problems = problemsOf(plain.right, names, compile)
+    if (problems.length > 0) return new InvalidDefinition({ problems })
+    // The Schema has found nothing wrong, and it changes nothing; the types of the parts are those of the registry.
+    const workflow = build(plain.right as WorkflowDefinition, { agents, functions, compile })
+    return Effect.succeed(workflow as Workflow<unknown, unknown, never, HistoryStore>)
+  })
+
+/** Reads YAML or JSON as plain data. Fails with what is wrong with the text, by line and column. */
+export const parse = (text: string): Effect.Effect<unknown, InvalidDefinition> =>
+  Effect.suspend(() => {
+    const read = readText(text)
+    return "value" in read ? Effect.succeed(read.value) : new InvalidDefinition(read)
+  })
+
+/** Makes a workflow of YAML or JSON: `parse`, then `compile`. */
+export const fromText = <const Reg extends Registry>(
+  text: string,
+  registry: Reg
+): Effect.Effect<
+  Workflow<unknown, unknown, Error<Reg> | DefinedError, Context<Reg> | HistoryStore>,
+  InvalidDefinition
+> => Effect.flatMap(parse(text), (definition) => compile(definition, registry))

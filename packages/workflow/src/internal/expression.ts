@@ -1,0 +1,133 @@
+/**
+ * Expressions of a definition: CEL, which has no loops, no assignments and no way
+ * out of the data that it is given.
+ *
+ * A number of the data is a double. CEL alone refuses `value.score + 1`, as `1`
+ * is an int; here the two can be mixed, and give a double.
+ */
+import { Environment, type ParseResult } from "@marcbachmann/cel-js"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { ExpressionFailed } from "../WorkflowErrors.ts"
+import { summary } from "./definitionPath.ts"
+
+/** What an expression has to give. */
+export type Gives = "bool" | "string"
+
+/** What an expression can see. */
+export interface Variables {
+  readonly value: unknown
+  /** Rounds done. */
+  readonly round?: number
+}
+
+/** An expression, ready to be evaluated any number of times. */
+export interface Expression {
+  readonly text: string
+  readonly gives: Gives
+  readonly run: ParseResult
+}
+
+/** No definition can keep a process busy: not with a long expression, nor with lists in lists in lists. */
+const limits = { maxAstNodes: 1000, maxDepth: 100, maxListElements: 200, maxMapEntries: 200, maxCallArguments: 16 }
+const longest = 10_000
+const deepestMacro = 2
+const macros: ReadonlySet<unknown> = new Set(["all", "exists", "exists_one", "map", "filter", "bind"])
+
+const arithmetic: Readonly<Record<string, (a: number, b: number) => number>> = {
+  "+": (a, b) => a + b,
+  "-": (a, b) => a - b,
+  "*": (a, b) => a * b,
+  "/": (a, b) => a / b,
+  "%": (a, b) => a % b
+}
+
+const environment = (): Environment => {
+  const env = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false, limits })
+  for (const [operator, f] of Object.entries(arithmetic)) {
+    const mixed = (a: unknown, b: unknown) => f(Number(a), Number(b))
+    env
+      .registerOperator(`double ${operator} int: double`, mixed)
+      .registerOperator(`int ${operator} double: double`, mixed)
+  }
+  return env
+    .registerOperator("double % double", arithmetic["%"]!)
+    .registerOperator("double == int", (a: number, b: bigint) => a === Number(b))
+    .registerVariable("value", "dyn")
+}
+
+const outside = environment()
+const inLoop = environment().registerVariable("round", "dyn")
+
+/** Compiles an expression, or says what is wrong with it. */
+export const compileExpression = (text: string, gives: Gives, hasRound: boolean): Either.Either<Expression, string> => {
+  if (text.length > longest) return Either.left(`an expression has ${longest} characters at the most`)
+  try {
+    const run = (hasRound ? inLoop : outside).parse(text)
+    const { error, type, valid } = run.check()
+    if (!valid) return Either.left(reason(error, text))
+    if (type !== gives && type !== "dyn") return Either.left(`bad expression: it gives ${type}, not ${wanted[gives]}`)
+    const refused = refusal(run.ast, 0)
+    return refused === undefined ? Either.right({ text, gives, run }) : Either.left(`bad expression: ${refused}`)
+  } catch (error) {
+    return Either.left(reason(error, text))
+  }
+}
+
+const wanted = { bool: "true or false", string: "a string" }
+
+const reason = (error: unknown, text: string): string => {
+  const range = (error as { readonly range?: { readonly start: number } } | undefined)?.range
+  const at = range === undefined ? "" : ` at character ${Math.min(range.start, text.length) + 1}`
+  return `bad expression: ${summary(error)}${at}`
+}
+
+/** What an expression may not have: regular expressions, which can take forever, and macros in macros in macros. */
+const refusal = (part: unknown, depth: number): string | undefined => {
+  if (Array.isArray(part)) {
+    for (const item of part) {
+      const refused = refusal(item, depth)
+      if (refused !== undefined) return refused
+    }
+    return undefined
+  }
+  if (typeof part !== "object" || part === null || !("op" in part && "args" in part)) return undefined
+  if (part.op !== "rcall") return refusal(part.args, depth)
+  const [called, receiver, args] = part.args as ReadonlyArray<unknown>
+  if (called === "matches") return "there is no `matches`: a regular expression may take forever"
+  const inside = macros.has(called) ? depth + 1 : depth
+  if (inside > deepestMacro)
+    return `\`${String(called)}\` is inside of ${deepestMacro} others like it, which is too deep`
+  // What is called on the result of another is done after it, not in it.
+  return refusal(receiver, depth) ?? refusal(args, inside)
+}
+
+/** Evaluates an expression, or gives why it has failed. */
+export const evaluate = (
+  { gives, run, text }: Expression,
+  node: string,
+  { round, value }: Variables
+): Effect.Effect<unknown, ExpressionFailed> => {
+  const failed = (cause: unknown) => new ExpressionFailed({ node, expression: text, cause })
+  try {
+    const result: unknown = run({ value: asJson(value), ...(round !== undefined && { round }) })
+    const fits = typeof result === (gives === "bool" ? "boolean" : "string")
+    return fits ? Effect.succeed(result) : failed(new TypeError(`It gave ${typeof result}, not ${wanted[gives]}.`))
+  } catch (error) {
+    return failed(error)
+  }
+}
+
+/** What JSON makes of a value: an instance of a class is what it is written as, `undefined` is nothing, a big integer a number. */
+const asJson = (value: unknown): unknown =>
+  typeof value === "string"
+    ? value
+    : JSON.parse(jsonText(value), (_, part: unknown) => (isRecord(part) ? new Map(Object.entries(part)) : part))
+
+// The expression library asks a plain object for its `constructor`, which data may have. A map has nothing but its keys.
+const isRecord = (part: unknown): part is object =>
+  typeof part === "object" && part !== null && !Array.isArray(part) && !(part instanceof Map)
+
+/** A value as JSON. Throws on a circle. */
+export const jsonText = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? Number(part) : part)) ?? "null"
