@@ -121,7 +121,8 @@ it.scoped(
 
 it.scoped("a slow reader holds its own run back, and loses nothing", () =>
   Effect.gen(function* () {
-    const parts = 2_000
+    const parts = 4_000
+    const size = 8 * 1024
     const emitted = { slow: 0, fast: 0 }
     const done = { slow: yield* Deferred.make<void>(), fast: yield* Deferred.make<void>() }
     const model = ChatModel.layer((request) => {
@@ -129,7 +130,7 @@ it.scoped("a slow reader holds its own run back, and loses nothing", () =>
       return Call.make((emit) =>
         Effect.gen(function* () {
           for (let i = 0; i < parts; i++) {
-            yield* emit({ _tag: "Text", text: "x".repeat(16 * 1024) })
+            yield* emit({ _tag: "Text", text: "x".repeat(size) })
             emitted[who]++
           }
           yield* Deferred.succeed(done[who], undefined)
@@ -149,7 +150,7 @@ it.scoped("a slow reader holds its own run back, and loses nothing", () =>
     const received: Array<Buffer> = []
     slow.on("data", (chunk: Buffer) => received.push(chunk))
     yield* Deferred.await(done.slow)
-    const all = parts * 16 * 1024
+    const all = parts * size
     while (received.reduce((sum, chunk) => sum + chunk.length, 0) < all) yield* Effect.promise(() => once(slow, "data"))
 
     yield* Effect.all([drop(slow), drop(fast)])
