@@ -3,7 +3,7 @@
  * added to them, in the type as at run time.
  */
 import * as Data from "effect/Data"
-import { pathText, summary } from "./internal/definitionPath.ts"
+import { pathText, summary } from "./internal/definition/path.ts"
 
 /** The history of runs could not be read, written or deleted. `cause` is what the store says. */
 export class HistoryUnavailable extends Data.TaggedError("HistoryUnavailable")<{

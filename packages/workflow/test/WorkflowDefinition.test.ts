@@ -3,7 +3,8 @@
 import { describe, expect, expectTypeOf, it } from "@effect/vitest"
 import { Agent, type ChatModel, type Errors, Instructions, Message } from "@heddle/core"
 import { ScriptedModel } from "@heddle/testing"
-import { HistoryStore, Workflow, WorkflowDefinition, WorkflowErrors } from "@heddle/workflow"
+import { HistoryStore, Workflow, WorkflowErrors } from "@heddle/workflow"
+import { WorkflowDefinition } from "@heddle/workflow/definition"
 import {
   Cause,
   Context,

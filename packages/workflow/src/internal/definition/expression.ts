@@ -8,8 +8,8 @@
 import { Environment, type ParseResult } from "@marcbachmann/cel-js"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { ExpressionFailed } from "../WorkflowErrors.ts"
-import { summary } from "./definitionPath.ts"
+import { ExpressionFailed } from "../../WorkflowErrors.ts"
+import { summary } from "./path.ts"
 
 /** What an expression has to give. */
 export type Gives = "bool" | "string"

@@ -1,49 +1,19 @@
 /**
- * Workflows as data, as JSON or YAML has it: what a user, an editor or a model
- * writes. Steps name agents and functions of a registry, and conditions are
- * expressions, so that a definition can do nothing but what the registry can.
- * What it makes is built with the constructors of `Node` and `Workflow`.
- *
- * Expressions are [CEL](https://cel.dev): `value.score > 5 && size(value.items) == 3`.
- * `value` is the input of the node, as JSON has it: a field that is `undefined` is
- * not there (`has(value.x)`, or `value.?x.orValue(0)`), and every number is a
- * double, with which whole numbers can be mixed. There are no regular expressions.
- *
- * Around a node, the `timeout` is that of each attempt, `retry` repeats what failed
- * or took too long, and `onError` is what is left to do after the last attempt.
- *
- * @example
- * ```ts
- * import { Agent } from "@heddle/core"
- * import { WorkflowDefinition } from "@heddle/workflow"
- *
- * const text = `
- * name: article
- * node:
- *   type: sequence
- *   nodes:
- *     - { type: agent, name: draft, agent: writer, prompt: "'Write about ' + value.topic", retry: { times: 2 } }
- *     - { type: step, name: count, function: words }
- * `
- * const workflow = WorkflowDefinition.fromText(text, {
- *   agents: { writer: Agent.make({ name: "writer" }) },
- *   functions: { words: (draft) => String(draft).split(" ").length }
- * })
- * ```
+ * What `@heddle/workflow/definition` offers.
  */
 import type { Agent } from "@heddle/core"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as JSONSchema from "effect/JSONSchema"
 import type * as Schema from "effect/Schema"
-import type { HistoryStore } from "./HistoryStore.ts"
-import { build } from "./internal/definitionBuild.ts"
-import { compiler, problemsOf } from "./internal/definitionCheck.ts"
-import type * as Data from "./internal/definitionData.ts"
-import { schema } from "./internal/definitionSchema.ts"
-import { readText } from "./internal/definitionText.ts"
-import { plainCopy } from "./internal/definitionValue.ts"
-import type { Workflow } from "./Workflow.ts"
+import type { HistoryStore } from "../../HistoryStore.ts"
+import { build } from "./build.ts"
+import { compiler, problemsOf } from "./check.ts"
+import type * as Data from "./data.ts"
+import { schema } from "./schema.ts"
+import { readText } from "./text.ts"
+import { plainCopy } from "./value.ts"
+import type { Workflow } from "../../Workflow.ts"
 import {
   type ExpressionFailed,
   InvalidDefinition,
@@ -51,17 +21,9 @@ import {
   type NodeTimeout,
   type TooFewSucceeded,
   type UnknownRoute
-} from "./WorkflowErrors.ts"
+} from "../../WorkflowErrors.ts"
 
-export type {
-  Around,
-  Beside,
-  DurationData,
-  HistoryData,
-  InnerDefinition,
-  NodeDefinition,
-  RetryData
-} from "./internal/definitionData.ts"
+export type { Around, Beside, DurationData, HistoryData, InnerDefinition, NodeDefinition, RetryData } from "./data.ts"
 
 /** A workflow as plain data. */
 export type WorkflowDefinition = Data.WorkflowDefinition

@@ -5,12 +5,12 @@
  */
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
-import * as HistoryFormat from "../HistoryFormat.ts"
-import type { Problem } from "../WorkflowErrors.ts"
-import { pathText, unknownName } from "./definitionPath.ts"
-import { checkReferences, type Graph, type Scope } from "./definitionReferences.ts"
-import { isFormat, schema } from "./definitionSchema.ts"
-import { type Fields, fields, nameOf, own, type Path } from "./definitionValue.ts"
+import * as HistoryFormat from "../../HistoryFormat.ts"
+import type { Problem } from "../../WorkflowErrors.ts"
+import { pathText, unknownName } from "./path.ts"
+import { checkReferences, type Graph, type Scope } from "./references.ts"
+import { isFormat, schema } from "./schema.ts"
+import { type Fields, fields, nameOf, own, type Path } from "./value.ts"
 import { compileExpression, type Expression, type Gives } from "./expression.ts"
 
 /** The names that there are. */

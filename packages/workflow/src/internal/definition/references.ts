@@ -2,7 +2,7 @@
  * The references from workflow to workflow in a definition: without cycles, and
  * not so many that a small text is a huge workflow.
  */
-import type { Problem } from "../WorkflowErrors.ts"
+import type { Problem } from "../../WorkflowErrors.ts"
 
 /** One workflow of a definition. */
 export interface Scope {

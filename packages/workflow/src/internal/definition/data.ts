@@ -1,9 +1,9 @@
 /**
  * What a definition looks like, as types.
  */
-import type { HistoryFormat } from "../HistoryFormat.ts"
-import type { HistoryPolicy } from "../HistoryPolicy.ts"
-import type { Settlement } from "../Node.ts"
+import type { HistoryFormat } from "../../HistoryFormat.ts"
+import type { HistoryPolicy } from "../../HistoryPolicy.ts"
+import type { Settlement } from "../../Node.ts"
 
 /** Milliseconds, or such as `"30 seconds"`. */
 export type DurationData = string | number

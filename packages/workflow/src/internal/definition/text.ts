@@ -2,7 +2,7 @@
  * Reads the text of a definition: YAML, of which JSON is a part.
  */
 import { Composer, type CST, type Document, Parser } from "yaml"
-import type { Problem } from "../WorkflowErrors.ts"
+import type { Problem } from "../../WorkflowErrors.ts"
 
 const maxCharacters = 1_000_000
 const maxDepth = 400

@@ -4,9 +4,9 @@
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { HistoryFormat } from "../HistoryFormat.ts"
-import { RunStatus } from "../RunRecord.ts"
-import type * as Data from "./definitionData.ts"
+import type { HistoryFormat } from "../../HistoryFormat.ts"
+import { RunStatus } from "../../RunRecord.ts"
+import type * as Data from "./data.ts"
 
 const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) => Schema.optionalWith(schema, { exact: true })
 

@@ -2,7 +2,7 @@
  * A definition as it comes: any value, of any size; and as the plain data that is looked at.
  */
 import * as Either from "effect/Either"
-import type { Problem } from "../WorkflowErrors.ts"
+import type { Problem } from "../../WorkflowErrors.ts"
 import { jsonText } from "./expression.ts"
 
 /** The keys and indices on the way to a value. */
