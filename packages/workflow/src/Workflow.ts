@@ -17,7 +17,7 @@
  * const program = Workflow.run(workflow, "Ada", { sessionId: "s-1" }).pipe(Effect.provide(HistoryStore.layerMemory()))
  * ```
  */
-import { Call, Errors } from "@heddle/core"
+import { Call } from "@heddle/core"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { HistoryPolicy, Needs } from "./HistoryPolicy.ts"
@@ -25,6 +25,7 @@ import type { HistoryStore } from "./HistoryStore.ts"
 import { byDefault, checkedPolicy } from "./internal/history.ts"
 import { mermaid } from "./internal/mermaid.ts"
 import { compile, makeNode, type NodeImpl, refuseDuplicates } from "./internal/node.ts"
+import { count, named } from "./internal/nodeType.ts"
 import { plan, start, type WorkflowImpl } from "./internal/start.ts"
 import type * as Node from "./Node.ts"
 import type { HistoryUnavailable, InvalidSession, NodeLimitReached } from "./WorkflowErrors.ts"
@@ -54,19 +55,15 @@ export const make = <In, Out, E, R, const P extends HistoryPolicy = Record<never
   options: Options<In, Out, E, R, P>
 ): Workflow<In, Out, E, R | Needs<P>> => {
   const { history, maxNodes = 10_000, name, onHistoryUnavailable = "fail" } = options
-  if (typeof name !== "string" || name.trim() === "") {
-    throw new Errors.DefinitionError(`A workflow needs a name, and ${JSON.stringify(name) ?? String(name)} is none.`)
-  }
-  if (!(Number.isInteger(maxNodes) && maxNodes >= 1)) {
-    throw new Errors.DefinitionError(`Workflow "${name}": maxNodes must be a whole number from 1, not ${maxNodes}.`)
-  }
+  const where = `Workflow "${named("A workflow", name)}"`
+  count(where, "maxNodes", maxNodes, 1)
   const node = options.node as unknown as NodeImpl
   refuseDuplicates(name, node)
   const workflow = makeNode({
     kind: "workflow",
     name,
     children: [{ node }],
-    policy: history && checkedPolicy(history, `Workflow "${name}"`),
+    policy: history && checkedPolicy(history, where),
     compile: (env) => compile(node, env),
     maxNodes,
     onHistoryUnavailable

@@ -130,7 +130,12 @@ export const loop = (name: string, body: Runner, { max, onMax, until, while: goe
 // beside each other
 // -----------------------------------------------------------------------------
 
-/** What is to be done with branches that fail. */
+/**
+ * What happens when branches fail. `"fail-fast"`: the others are interrupted, and
+ * the node fails. `"settle"`: each branch's exit is kept. `atLeast`: the node fails
+ * with `TooFewSucceeded` as soon as not so many can succeed any more; else it has
+ * the values of those that did.
+ */
 export type Settlement = "fail-fast" | "settle" | { readonly atLeast: number }
 
 /** How many run at a time. */
