@@ -59,12 +59,16 @@ export const invoke = <A, B>(
   }
   if (check(result)) return then(result)
   if (!Effect.isEffect(result)) return defect(handler, place, `returned ${describe(result)}`)
-  const left = leaving(result as Effect.Effect<unknown, unknown, unknown>, handler, place)
-  return Effect.flatMap(context === undefined ? left : within(left, context), (value) => {
+  const effect = result as Effect.Effect<unknown, unknown, unknown>
+  const goOn = (value: unknown): Effect.Effect<B, unknown, unknown> => {
     if (!check(value)) return defect(handler, place, `returned ${describe(value)}`)
     const next = then(value)
     return Effect.isEffect(next) ? next : Effect.succeed(next)
-  })
+  }
+  // What `then` fails with is not this hook's: the way out is for what stands before it.
+  return context === undefined
+    ? Effect.matchCauseEffect(effect, { onFailure: wayOut(handler, place), onSuccess: goOn })
+    : Effect.flatMap(within(leaving(effect, handler, place), context), goOn)
 }
 
 const describe = (value: unknown): string => {
