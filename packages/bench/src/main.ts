@@ -40,7 +40,7 @@ const targets: Readonly<Record<string, Target>> = {
   "E: wrong instructions": { most: 0 },
   "F: a part from a list, 5 handlers": { most: 1_000 },
   "G-sequential: ten function steps": { times: 5 },
-  "G: what history adds to a step": { most: 10 },
+  "G: what a session with history adds to a step": { most: 10 },
   "G-parallel: eight branches": { times: 1.5 },
   "I: reading the rendered text": { most: 50 },
   "I: setting a scoped value": { most: 100 },

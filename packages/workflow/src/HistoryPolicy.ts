@@ -37,3 +37,6 @@ export interface HistoryPolicy {
 
 /** What a node with this policy needs. */
 export type Needs<P> = "mode" extends keyof P ? ("on" extends P["mode"] ? HistoryStore : never) : never
+
+/** Refuses fields that a policy does not have. */
+export type Known<P> = { readonly [K in Exclude<keyof P, keyof HistoryPolicy>]: never }

@@ -19,7 +19,7 @@
  * })
  * ```
  */
-import type { Agent, AgentRun } from "@heddle/core"
+import { type Agent, type AgentRun, Errors } from "@heddle/core"
 import { dual } from "effect/Function"
 import { type Child, isNodeImpl, makeNode, type NodeImpl } from "./internal/node.ts"
 import {
@@ -32,6 +32,7 @@ import {
   type Input,
   named,
   type Node,
+  type NoPromise,
   type OrEffect,
   type Output,
   typed,
@@ -56,7 +57,10 @@ export type {
   Error,
   ErrorOf,
   Input,
+  Compatible,
   InputOfAll,
+  NoCommonInput,
+  NoPromise,
   Node,
   OrEffect,
   Output,
@@ -72,7 +76,10 @@ export const isNode = (u: unknown): u is Any => isNodeImpl(u)
 // -----------------------------------------------------------------------------
 
 /** A step that is a function of its input, which gives a value or an Effect. What it throws is a defect. */
-export const step = <In, X>(name: string, f: (input: In) => X): Node<In, ValueOf<X>, ErrorOf<X>, ContextOf<X>> =>
+export const step = <In, X>(
+  name: string,
+  f: ((input: In) => X) & NoPromise<X>
+): Node<In, ValueOf<X>, ErrorOf<X>, ContextOf<X>> =>
   typed(makeNode({ kind: "step", name: named("A step", name), compile: () => (input) => Run.call(f, input) }))
 
 /** How an agent runs as a step. */
@@ -119,6 +126,7 @@ const flat = (node: NodeImpl): ReadonlyArray<Child> =>
     : [{ node }]
 
 const sequenceOf = (nodes: ReadonlyArray<NodeImpl>): NodeImpl => {
+  if (nodes.length === 0) throw new Errors.DefinitionError("A sequence needs a node at least.")
   const children = nodes.flatMap(flat)
   return makeNode({ kind: "sequence", children, compile: (env) => Run.sequence(Run.compileAll(children, env)) })
 }

@@ -14,7 +14,7 @@ export const StepRecord = Schema.Struct({
   /** The names on the way from the workflow to the step, and the number of a round or an element. */
   path: Schema.Array(Schema.Union(Schema.String, Schema.Number)),
   status: RunStatus,
-  /** JSON. Missing unless completed. */
+  /** JSON. Missing unless completed, and if it was `undefined`. */
   output: Schema.optionalWith(Schema.Unknown, { exact: true })
 })
 /** One execution of a step. */
@@ -26,9 +26,9 @@ export const RunRecord = Schema.Struct({
   sessionId: Schema.NonEmptyString,
   workflow: Schema.String,
   status: RunStatus,
-  /** JSON. */
-  input: Schema.Unknown,
-  /** JSON. Missing unless completed. */
+  /** JSON. Missing if it was `undefined`. */
+  input: Schema.optionalWith(Schema.Unknown, { exact: true }),
+  /** JSON. Missing unless completed, and if it was `undefined`. */
   output: Schema.optionalWith(Schema.Unknown, { exact: true }),
   /** Milliseconds since the epoch. */
   startedAt: Schema.Number,
@@ -39,18 +39,56 @@ export const RunRecord = Schema.Struct({
 /** A finished run. */
 export type RunRecord = typeof RunRecord.Type
 
-/** A copy of a value as JSON has it; its text where JSON has none (a function, a circle, a big integer). */
-export const toPlain = (value: unknown): unknown => {
-  if (typeof value === "string" || typeof value === "boolean" || value === null || Number.isFinite(value)) return value
-  try {
-    const json = JSON.stringify(value)
-    if (json !== undefined) return JSON.parse(json)
-  } catch {
-    // A circle, a big integer, or a `toJSON` that throws.
+/** Levels that a copy has at the most. What lies deeper is left out, with a word in its place. */
+const maxDepth = 200
+
+/**
+ * A copy of a value as JSON has it. What JSON has no word for is told as well as it
+ * can be: a big integer or a function by its text, a circle and what cannot be read
+ * by a word in brackets, the entries of a `Map` and of a `Set` as arrays, an error by
+ * its name and message. `undefined` stays what it is. Never throws.
+ */
+export const toPlain = (value: unknown): unknown => copy(value, "", [])
+
+const copy = (value: unknown, key: string, around: ReadonlyArray<object>): unknown => {
+  switch (typeof value) {
+    case "number":
+      return Number.isFinite(value) ? value : null
+    case "bigint":
+    case "function":
+    case "symbol":
+      return String(value)
+    case "object":
+      break
+    default:
+      return value
   }
-  return String(value)
+  if (value === null) return value
+  if (around.includes(value)) return "[circular]"
+  if (around.length >= maxDepth) return "[deeper]"
+  const inside = [...around, value]
+  try {
+    const { toJSON } = value as { readonly toJSON?: unknown }
+    if (typeof toJSON === "function") {
+      const json: unknown = toJSON.call(value, key)
+      return json === value ? fields(value, inside) : copy(json, key, inside)
+    }
+    if (Array.isArray(value)) return Array.from(value, (element, i) => copy(element, String(i), inside) ?? null)
+    if (value instanceof Map || value instanceof Set) return copy(Array.from(value), key, inside)
+    const error = value instanceof Error ? { name: value.name, message: value.message } : {}
+    return { ...error, ...fields(value, inside) }
+  } catch {
+    // A getter, a proxy or a `toJSON` that throws.
+    return "[unreadable]"
+  }
 }
 
-/** A recorded input or output as text: a string as it is, everything else as JSON. */
+const fields = (value: object, inside: ReadonlyArray<object>): object =>
+  // `fromEntries` defines properties, so one named `__proto__` is one like any other.
+  Object.fromEntries(
+    Object.entries(value).flatMap(([key, field]) => (field === undefined ? [] : [[key, copy(field, key, inside)]]))
+  )
+
+/** A recorded input or output as text: a string as it is, `""` for one that is missing, everything else as JSON. */
 export const toText = (plain: unknown): string =>
   typeof plain === "string" ? plain : plain === undefined ? "" : JSON.stringify(plain)

@@ -20,7 +20,7 @@
 import { Call } from "@heddle/core"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
-import type { HistoryPolicy, Needs } from "./HistoryPolicy.ts"
+import type { HistoryPolicy, Known, Needs } from "./HistoryPolicy.ts"
 import type { HistoryStore } from "./HistoryStore.ts"
 import { byDefault, checkedPolicy } from "./internal/history.ts"
 import { mermaid } from "./internal/mermaid.ts"
@@ -44,15 +44,15 @@ export interface Options<In, Out, E, R, P extends HistoryPolicy> {
   readonly node: Node.Node<In, Out, E, R>
   /** How much of earlier runs its nodes see, unless they say otherwise. Off by default. */
   readonly history?: P
-  /** When the history cannot be read: fail, or go on without it after a warning. @default "fail" */
+  /** When the history cannot be read: fail, or go on without it after a warning. Of a workflow inside of another, that of the outer one counts. @default "fail" */
   readonly onHistoryUnavailable?: "fail" | "continue"
-  /** Nodes that a run enters at the most, against workflows that do not end. @default 10,000 */
+  /** Nodes that a run enters at the most, those of workflows inside of it and further attempts of a retry among them: against workflows that do not end. @default 10,000 */
   readonly maxNodes?: number
 }
 
 /** Makes a workflow. Throws a `DefinitionError` when a name occurs twice in it, or an option makes no sense. */
 export const make = <In, Out, E, R, const P extends HistoryPolicy = Record<never, never>>(
-  options: Options<In, Out, E, R, P>
+  options: Options<In, Out, E, R, P> & { readonly history?: Known<P> }
 ): Workflow<In, Out, E, R | Needs<P>> => {
   const { history, maxNodes = 10_000, name, onHistoryUnavailable = "fail" } = options
   const where = `Workflow "${named("A workflow", name)}"`

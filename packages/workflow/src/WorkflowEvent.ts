@@ -52,6 +52,8 @@ export interface WorkflowResult<out Out = unknown> {
   readonly sessionId?: string
   /** Why the run is missing in the history of its session, if it is. */
   readonly unsaved?: HistoryUnavailable
+  /** Why nothing was shown of earlier runs, where the run was to go on without. */
+  readonly withoutHistory?: HistoryUnavailable
 }
 
 /** The result of a run is that of its `Completed` event. */

@@ -1,5 +1,6 @@
 /**
- * The rules that every store of runs keeps, as vitest tests.
+ * The rules that every store of runs keeps, as vitest tests. `@heddle/workflow/rules`
+ * has them for other runners.
  *
  * @example
  * ```ts no-run
@@ -14,9 +15,6 @@ import type * as Layer from "effect/Layer"
 import { describe, it } from "vitest"
 import type { HistoryStore } from "./HistoryStore.ts"
 import { rules } from "./internal/historyStoreRules.ts"
-
-/** The rules as values, each with an effect that fails, or dies, in a store that breaks it. */
-export * as HistoryStoreRules from "./internal/historyStoreRules.ts"
 
 /**
  * Tests that a store keeps the rules, in the suite that it is called in, or in

@@ -70,13 +70,11 @@ describe("a step", () => {
 
   it.effect("refuses a promise, which would not be waited for", () =>
     Effect.gen(function* () {
-      const exit = yield* Effect.exit(
-        run(
-          Node.step("a", () => Promise.resolve(1)),
-          0
-        )
-      )
-      expect(Exit.isFailure(exit) && Cause.pretty(exit.cause)).toContain("returned a promise")
+      for (const promise of [() => Promise.resolve(1), () => Promise.reject(new Error("nobody waits for this"))]) {
+        // As a program without types has it.
+        const exit = yield* Effect.exit(run(Node.step<unknown, unknown>("a", promise), 0))
+        expect(Exit.isFailure(exit) && Cause.pretty(exit.cause)).toContain("returned a promise")
+      }
     })
   )
 
@@ -396,6 +394,10 @@ describe("a node over an array", () => {
     Effect.gen(function* () {
       expect(yield* run(Node.each("e", half), [2, 4, 6])).toEqual([1, 2, 3])
       expect(yield* run(Node.each("e", half), [])).toEqual([])
+      const holes: Array<number | undefined> = [2]
+      holes[2] = 6
+      const known = Node.step("known", (n: number | undefined) => n ?? 0)
+      expect(yield* run(Node.each("e", known), holes)).toEqual([2, 0, 6])
     })
   )
   it.effect("fails fast, settles, or counts successes", () =>
@@ -500,6 +502,28 @@ describe("timeout", () => {
       expect(left).toEqual(["slow"])
     })
   )
+  it.effect("and other errors name the node as it is called in the workflow", () =>
+    Effect.gen(function* () {
+      const one = Node.each("one", add("a", 1), { settlement: { atLeast: 1 } })
+      const nodes: ReadonlyArray<Node.Node<number, unknown, { readonly node: string }>> = [
+        Node.timeout(
+          Node.step("one", () => Effect.never),
+          5
+        ),
+        Node.loop("one", add("a", 1), { while: () => true, max: 1, onMax: "fail" }),
+        Node.router("one", { choose: () => "none" as string, routes: { a: add("a", 1) } }),
+        Node.andThen(
+          Node.step("none", () => []),
+          one
+        ).pipe(Node.withName("another"))
+      ]
+      for (const node of nodes) {
+        const fiber = yield* Effect.fork(Effect.flip(run(Node.withName(node, "two"), 0)))
+        yield* TestClock.adjust(5)
+        expect(yield* Fiber.join(fiber)).toMatchObject({ node: node.name === "another" ? "one" : "two" })
+      }
+    })
+  )
   it.effect("inside of retry is for each attempt, around it for all together", () =>
     Effect.gen(function* () {
       let tried = 0
@@ -583,13 +607,30 @@ describe("what makes no sense is refused where it is built", () => {
     ],
     ["retry without an end", () => Node.retry(a, {}), 'Retry of "a" needs "times" or a "schedule".'],
     ["retry of minus one", () => Node.retry(a, { times: -1 }), 'Retry of "a": times must be'],
-    ["a timeout of nothing", () => Node.timeout(a, 0), 'The timeout of "a" must be more than 0.'],
-    ["a negative timeout", () => Node.timeout(a, -5), 'The timeout of "a" must be more than 0.'],
-    ["minus one run of history", () => Node.withHistory(a, { runs: -1 }), 'Node "a": the number of history runs'],
-    ["half a run of history", () => Node.withHistory(a, { runs: 0.5 }), "the number of history runs"],
-    ["infinitely many runs", () => Node.withHistory(a, { runs: Infinity }), "the number of history runs"],
+    ["a timeout of nothing", () => Node.timeout(a, 0), 'The timeout of "a" must be a duration of more than 0, not 0.'],
+    ["a negative timeout", () => Node.timeout(a, -5), "not -5"],
+    ["a timeout that is no duration", () => Node.timeout(a, "soon" as never), "not soon"],
+    ["a loop that ends in no known way", () => Node.loop("l", a, { max: 1, onMax: "halt" as "stop" }), 'not "halt"'],
+    ["a settlement that is not known", () => Node.each("e", a, { settlement: "settel" as "settle" }), 'not "settel"'],
+    ["what is no node", () => Node.sequence(a, {} as typeof a), "A node is needed"],
+    ["no nodes at all", () => (Node.sequence as () => unknown)(), "A sequence needs a node at least."],
+    [
+      "minus one run of history",
+      () => Node.withHistory(a, { runs: -1 }),
+      'Node "a": runs of history must be "inherit", "all", 0 or a whole number, not -1.'
+    ],
+    ["half a run of history", () => Node.withHistory(a, { runs: 0.5 }), "not 0.5"],
+    ["infinitely many runs", () => Node.withHistory(a, { runs: Infinity }), "not Infinity"],
+    ["runs in words", () => Node.withHistory(a, { runs: "5" as "all" }), 'not "5"'],
+    ["a mode that is not known", () => Node.withHistory(a, { mode: "onn" as "on" }), 'not "onn"'],
+    ["a status that is not known", () => Node.withHistory(a, { statuses: ["done" as "failed"] }), 'not ["done"]'],
+    [
+      "a misspelt field of history",
+      () => Node.withHistory(a, { run: 5 } as object),
+      'history has no "run", only mode, runs, statuses, format.'
+    ],
     ["a format that no text is safe in", () => Node.withHistory(a, { format: { header: "#" } }), "header"],
-    ["history of no status", () => Node.withHistory(a, { statuses: [] }), "history of no status"]
+    ["history of no status", () => Node.withHistory(a, { statuses: [] }), "statuses of history must be"]
   ]
   for (const [what, build, message] of cases) {
     it(what, () => {

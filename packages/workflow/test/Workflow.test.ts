@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Agent, Call, Errors, Handler, Instructions, Tool, Tools } from "@heddle/core"
 import { ScriptedModel } from "@heddle/testing"
 import { HistoryContext, HistoryStore, Node, Workflow, type WorkflowErrors, WorkflowEvent } from "@heddle/workflow"
-import { Chunk, Data, Deferred, Effect, Exit, Fiber, Layer, Schedule, Schema, Stream, TestClock } from "effect"
+import { Chunk, Data, Deferred, Effect, Exit, Fiber, Layer, Option, Schedule, Schema, Stream, TestClock } from "effect"
 import { record, tellsHistory, watchedStore } from "./support.ts"
 
 class Broken extends Data.TaggedError("Broken")<{ readonly at: string }> {}
@@ -79,24 +79,53 @@ describe("a run in a session", () => {
     })
   )
 
-  it.effect("keeps what JSON has no word for as text", () =>
+  it.effect("keeps what JSON has no word for as well as it can, and loses no result for it", () =>
     Effect.gen(function* () {
       const store = watchedStore()
-      const circle: { self?: unknown } = {}
+      const circle: { self?: unknown; text: string } = { text: "kept" }
       circle.self = circle
-      for (const value of [undefined, 10n, circle, Number.NaN, () => 1, new Date(0), [undefined]]) {
-        const node = Node.step("a", (input: unknown) => input)
-        yield* Effect.provide(Workflow.run(Workflow.make({ name: "w", node }), value, { sessionId: "s" }), store.layer)
+      const bare = Object.assign(Object.create(null) as object, { self: circle })
+      const unreadable = {
+        toJSON: () => {
+          throw new Error("no")
+        }
       }
-      expect(store.records.map((r) => r.output)).toEqual([
-        "undefined",
-        "10",
-        "[object Object]",
-        null,
-        "() => 1",
-        "1970-01-01T00:00:00.000Z",
-        [null]
-      ])
+      let deep: unknown = []
+      for (let i = 0; i < 100_000; i++) deep = [deep]
+      const cases: ReadonlyArray<readonly [unknown, unknown]> = [
+        [undefined, undefined],
+        [10n, "10"],
+        [
+          { id: 10n, text: "kept" },
+          { id: "10", text: "kept" }
+        ],
+        [circle, { text: "kept", self: "[circular]" }],
+        [bare, { self: { text: "kept", self: "[circular]" } }],
+        [
+          { a: unreadable, b: 1 },
+          { a: "[unreadable]", b: 1 }
+        ],
+        [unreadable, "[unreadable]"],
+        [Number.NaN, null],
+        [new Date(0), "1970-01-01T00:00:00.000Z"],
+        [
+          [undefined, 1],
+          [null, 1]
+        ],
+        [{ a: undefined }, {}],
+        [new Map([["a", new Set([1])]]), [["a", [1]]]],
+        [new Error("no"), { name: "Error", message: "no" }],
+        [Option.some(1), { _id: "Option", _tag: "Some", value: 1 }],
+        [JSON.parse('{"__proto__":1}'), JSON.parse('{"__proto__":1}')]
+      ]
+      for (const [value] of [...cases, [deep] as const]) {
+        const node = Node.step("a", (input: unknown) => Effect.succeed(input))
+        const run = Workflow.run(Workflow.make({ name: "w", node }), value, { sessionId: "s" })
+        expect((yield* Effect.provide(run, store.layer)).output).toBe(value)
+      }
+      expect(store.records.slice(0, -1).map((r) => r.output)).toEqual(cases.map(([, plain]) => plain))
+      expect("output" in store.records[0]!).toBe(false)
+      expect(JSON.stringify(store.records.at(-1)!.output)).toContain('[["[deeper]"]]')
     })
   )
 
@@ -157,6 +186,34 @@ describe("a run in a session", () => {
         // By its fallback.
         "no completed",
         "no/yes completed"
+      ])
+    })
+  )
+
+  it.effect("keeps what came before a node that was retried, and elements in their order, not that of arrival", () =>
+    Effect.gen(function* () {
+      const store = watchedStore()
+      let tried = 0
+      const flaky = Node.step("flaky", (n: number) => (++tried < 3 ? new Broken({ at: "flaky" }) : n))
+      const late = Node.step("late", (n: number) => Effect.delay(Effect.succeed(n), 10 - n))
+      const node = Node.sequence(
+        add("a", 1),
+        Node.andThen(flaky, add("b", 1)).pipe(Node.retry({ times: 5 }), Node.withName("both")),
+        Node.step("list", () => [1, 2, 3]),
+        Node.each("each", late)
+      )
+      const run = Workflow.run(Workflow.make({ name: "w", node }), 1, { sessionId: "s" })
+      const fiber = yield* Effect.fork(Effect.provide(run, store.layer))
+      yield* TestClock.adjust(10)
+      yield* Fiber.join(fiber)
+      expect(store.records[0]!.steps.map(({ path }) => path.join("/"))).toEqual([
+        "a",
+        "both/flaky",
+        "both/b",
+        "list",
+        "each/0/late",
+        "each/1/late",
+        "each/2/late"
       ])
     })
   )
@@ -228,6 +285,8 @@ describe("ids", () => {
       const refused = [
         Workflow.run(workflow, 1, { sessionId: "" }),
         Workflow.run(workflow, 1, { runId: "" }),
+        Workflow.run(workflow, 1, { sessionId: 5 as unknown as string }),
+        Workflow.run(workflow, 1, { sessionId: null as unknown as string }),
         // As a program without types has it.
         Workflow.run(shown as unknown as typeof workflow, 1)
       ]
@@ -235,6 +294,8 @@ describe("ids", () => {
       expect(errors.map((error) => [error._tag, error.message])).toEqual([
         ["InvalidSession", "The session id is empty."],
         ["InvalidSession", "The run id is empty."],
+        ["InvalidSession", "The session id is no text, but 5."],
+        ["InvalidSession", "The session id is no text, but null."],
         ["InvalidSession", 'Workflow "w" shows earlier runs to its nodes, so a run of it needs a sessionId.']
       ])
       expect(store.asked).toEqual([])
@@ -303,21 +364,41 @@ describe("a store that fails", () => {
     })
   )
 
-  it.effect("that dies is as unavailable as one that fails", () =>
-    Effect.gen(function* () {
-      const store = watchedStore()
-      const dying = { ...store.service, append: () => Effect.die("gone"), last: () => Effect.die("gone") }
-      const provide = Effect.provideService(HistoryStore.HistoryStore, dying)
-      const workflow = Workflow.make({ name: "w", node: add("a", 1) })
-      expect(yield* provide(Workflow.run(workflow, 1, { sessionId: "s" }))).toMatchObject({
-        output: 2,
-        unsaved: { operation: "append", sessionId: "s", cause: "gone" }
+  const misbehaving: ReadonlyArray<readonly [string, () => Effect.Effect<never>, string]> = [
+    ["dies", () => Effect.die("gone"), "gone"],
+    ["interrupts itself", () => Effect.interrupt, "InterruptedException"],
+    [
+      "throws",
+      () => {
+        throw new Error("thrown")
+      },
+      "Error: thrown"
+    ],
+    ["fails with something else", () => Effect.fail("else") as Effect.Effect<never>, "else"]
+  ]
+  for (const [what, access, cause] of misbehaving) {
+    it.effect(`that ${what} is as unavailable as one that fails`, () =>
+      Effect.gen(function* () {
+        const provide = Effect.provideService(HistoryStore.HistoryStore, {
+          ...watchedStore().service,
+          append: access,
+          last: access
+        })
+        const workflow = Workflow.make({ name: "w", node: add("a", 1) })
+        const result = yield* provide(Workflow.run(workflow, 1, { sessionId: "s" }))
+        expect(result).toMatchObject({ output: 2, unsaved: { operation: "append", sessionId: "s" } })
+        const error = yield* Effect.flip(provide(Workflow.run(make(), 1, { sessionId: "s" })))
+        expect(error).toMatchObject({ _tag: "HistoryUnavailable", operation: "last" })
+        expect(error.message).toContain(`The run history of session "s" is unavailable (last): ${cause}`)
+        const gone = yield* provide(Workflow.run(make("continue"), 1, { sessionId: "s" }))
+        expect(gone).toMatchObject({
+          output: "",
+          withoutHistory: { operation: "last" },
+          unsaved: { operation: "append" }
+        })
       })
-      const error = yield* Effect.flip(provide(Workflow.run(make(), 1, { sessionId: "s" })))
-      expect(error).toMatchObject({ _tag: "HistoryUnavailable", operation: "last", cause: "gone" })
-      expect(error.message).toBe('The run history of session "s" is unavailable (last): gone')
-    })
-  )
+    )
+  }
 
   it.effect("on append leaves the error of a run that failed", () =>
     Effect.gen(function* () {
@@ -439,6 +520,36 @@ describe("history", () => {
     })
   )
 
+  it.effect("is read once for the same statuses in any order, and policies of a node add up", () =>
+    Effect.gen(function* () {
+      const ids = Effect.map(HistoryContext.current, ({ records }) => records.map((r) => r.runId))
+      const see = (name: string) => Node.step(name, () => ids)
+      const node = Node.parallel("p", {
+        a: see("a").pipe(Node.withHistory({ statuses: ["failed", "completed"] }), Node.withHistory({ runs: 1 })),
+        b: see("b").pipe(Node.withHistory({ statuses: ["completed", "failed"], runs: 3 }))
+      })
+      const store = watchedStore(given)
+      const run = Workflow.run(Workflow.make({ name: "w", node, history: { mode: "on" } }), 0, { sessionId: "s" })
+      expect((yield* Effect.provide(run, store.layer)).output).toEqual({ a: ["r3"], b: ["r2", "bad", "r3"] })
+      expect(store.asked.filter((asked) => asked.startsWith("last"))).toHaveLength(1)
+    })
+  )
+
+  it.effect("is written down once for all nodes that see the same", () =>
+    Effect.gen(function* () {
+      let written = 0
+      const format = (records: ReadonlyArray<unknown>) => `${records.length} in text ${++written}`
+      const text = Effect.map(HistoryContext.current, (history) => history.text)
+      const steps = ["a", "b", "c"].map((name) =>
+        Node.step(name, () => text).pipe(Node.withHistory({ mode: "on", runs: 2, format }))
+      )
+      const node = Node.parallel("p", Object.fromEntries(steps.map((step) => [step.name ?? "", step])))
+      const run = Workflow.run(Workflow.make({ name: "w", node }), 0, { sessionId: "s" })
+      const { output } = yield* Effect.provide(run, watchedStore(given).layer)
+      expect(output).toEqual({ a: "2 in text 1", b: "2 in text 1", c: "2 in text 1" })
+    })
+  )
+
   it.effect("is written down as the policy says, by a function too", () =>
     Effect.gen(function* () {
       const node = Node.parallel("p", {
@@ -543,6 +654,13 @@ describe("the limit of nodes", () => {
         endless,
         Node.orSkip(endless),
         Node.retry(endless, { schedule: Schedule.forever }),
+        Node.retry(
+          Node.step("flaky", () => {
+            entered++
+            return new Broken({ at: "flaky" })
+          }),
+          { schedule: Schedule.forever }
+        ) as unknown as Node.Node<number, never>,
         Node.orElse(endless, add("b", 1)),
         Node.parallel("p", { endless, b: add("b", 1) }, { settlement: "settle" }),
         Node.parallel("p", { endless, b: add("b", 1) }, { settlement: { atLeast: 1 } })
@@ -552,7 +670,7 @@ describe("the limit of nodes", () => {
         const workflow = Workflow.make({ name: "w", node, maxNodes: 100 })
         const error = yield* Effect.flip(Workflow.run(workflow, 1))
         expect(error).toMatchObject({ _tag: "NodeLimitReached", workflow: "w", maxNodes: 100 })
-        expect(entered).toBeLessThan(100)
+        expect(entered).toBeLessThanOrEqual(100)
       }
       const error = yield* Effect.flip(Workflow.run(Workflow.make({ name: "w", node: nodes[0]!, maxNodes: 1 }), 1))
       expect(error.message).toBe('Workflow "w" did not end within 1 nodes.')
@@ -640,6 +758,19 @@ describe("events", () => {
     })
   )
 
+  it.effect("tell which branch failed, and which were cancelled for it", () =>
+    Effect.gen(function* () {
+      const waits = Node.step("waits", (_input: number) => Effect.never)
+      const fails = Node.step("fails", (_input: number) =>
+        Effect.zipRight(Effect.yieldNow(), new Broken({ at: "fails" }))
+      )
+      const node = Node.parallel("p", { waits, fails })
+      const { seen } = yield* events(Workflow.stream(Workflow.make({ name: "w", node }), 1))
+      const ends = told(seen).filter((line) => /Failed|Cancelled/.test(line))
+      expect(ends.toSorted()).toEqual(["Failed", "NodeCancelled p/waits", "NodeFailed p", "NodeFailed p/fails"])
+    })
+  )
+
   it.effect("of a run that cannot begin are its beginning and its failure", () =>
     Effect.gen(function* () {
       const stream = Workflow.stream(Workflow.make({ name: "w", node: fails("a") }), 1, { runId: "" })
@@ -694,7 +825,7 @@ describe("what makes no sense is refused where it is built", () => {
     [
       "minus one run",
       () => Workflow.make({ name: "w", node: a, history: { runs: -1 } }),
-      'Workflow "w": the number of history runs'
+      'Workflow "w": runs of history must be'
     ],
     [
       "two nodes of one name",

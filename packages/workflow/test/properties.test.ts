@@ -207,7 +207,14 @@ const checkRule = (root: Tree, count: number) =>
     const workflow = build(root, leaf)
     yield* sessions(count)
     const run = (i: number) =>
-      Effect.provideService(Workflow.run(workflow, i, { sessionId: `s${i}` }), Session, `s${i}`)
+      Effect.provideService(
+        // Whether it is watched makes no difference.
+        i % 2 === 0
+          ? Workflow.run(workflow, i, { sessionId: `s${i}` })
+          : Stream.runDrain(Workflow.stream(workflow, i, { sessionId: `s${i}` })),
+        Session,
+        `s${i}`
+      )
     yield* Effect.provide(
       Effect.forEach(
         Array.from({ length: count }, (_, i) => i),

@@ -1,7 +1,7 @@
 import { Agent, type ChatModel, Tool, Tools } from "@heddle/core"
 import { type HistoryStore, Node, Workflow, type WorkflowErrors, type WorkflowEvent } from "@heddle/workflow"
 import { Context, Data, Effect, type Exit, type Option, Schedule, Schema } from "effect"
-import { describe, expectTypeOf, it } from "vitest"
+import { describe, expect, expectTypeOf, it } from "vitest"
 
 class Db extends Context.Tag("Db")<Db, { readonly find: (n: number) => Effect.Effect<string, Missing> }>() {}
 class Missing extends Data.TaggedError("Missing") {}
@@ -20,6 +20,8 @@ describe("the type of a node", () => {
     expectTypeOf(shout).toEqualTypeOf<Node.Node<string, string, Denied, never>>()
     expectTypeOf(length).toEqualTypeOf<Node.Node<string, number, never, never>>()
     expectTypeOf(Node.step("x", () => new Denied())).toEqualTypeOf<Node.Node<unknown, never, Denied, never>>()
+    // @ts-expect-error an Effect is what waits
+    Node.step("x", () => Promise.resolve(1))
   })
 
   it("of an agent step is read off the agent", () => {
@@ -93,7 +95,9 @@ describe("the type of a node", () => {
     const person = Node.parallel("p", { name, age })
     expectTypeOf<{ readonly name: string; readonly age: number }>().toExtend<Node.Input<typeof person>>()
     // @ts-expect-error one branch takes a number, one a string
-    Workflow.run(Workflow.make({ name: "w", node: Node.parallel("p", { a: double, b: length }) }), 1)
+    Node.parallel("p", { a: double, b: length })
+    // @ts-expect-error so do routes
+    Node.router("r", { choose: () => "a", routes: { a: double, b: length } })
   })
 
   it("of a node over an array is one over arrays", () => {
@@ -145,6 +149,10 @@ describe("the type of a node", () => {
     expectTypeOf(Node.withHistory(length, { mode: "off", runs: 3 })).toEqualTypeOf(length)
     expectTypeOf(Node.withHistory(length, { runs: "all" })).toEqualTypeOf(length)
     expectTypeOf(length.pipe(Node.withHistory({ mode: "inherit" }))).toEqualTypeOf(length)
+    // @ts-expect-error there is no such field
+    expect(() => Node.withHistory(length, { mode: "on", run: 5 })).toThrow('no "run"')
+    // @ts-expect-error nor here
+    expect(() => Workflow.make({ name: "w", node: length, history: { mode: "on", stati: [] } })).toThrow('no "stati"')
     const unsure = { mode: "off" as "on" | "off" }
     expectTypeOf(Node.withHistory(length, unsure)).toEqualTypeOf<Node.Node<string, number, never, Store>>()
   })

@@ -5,7 +5,8 @@ import type { Call } from "@heddle/core"
 import { Errors } from "@heddle/core"
 import * as Duration from "effect/Duration"
 import { dual } from "effect/Function"
-import type { HistoryPolicy, Needs } from "../HistoryPolicy.ts"
+import * as Option from "effect/Option"
+import type { HistoryPolicy, Known, Needs } from "../HistoryPolicy.ts"
 import type { NodeTimeout } from "../WorkflowErrors.ts"
 import { checkedPolicy } from "./history.ts"
 import { around, compile, label, makeNode } from "./node.ts"
@@ -15,9 +16,12 @@ import * as Run from "./runners.ts"
 /** Says how much of earlier runs the node, and what is inside of it, sees. */
 export const withHistory: {
   <const P extends HistoryPolicy>(
-    policy: P
+    policy: P & Known<P>
   ): <In, Out, E, R>(self: Node<In, Out, E, R>) => Node<In, Out, E, R | Needs<P>>
-  <In, Out, E, R, const P extends HistoryPolicy>(self: Node<In, Out, E, R>, policy: P): Node<In, Out, E, R | Needs<P>>
+  <In, Out, E, R, const P extends HistoryPolicy>(
+    self: Node<In, Out, E, R>,
+    policy: P & Known<P>
+  ): Node<In, Out, E, R | Needs<P>>
 } = dual(2, (self: Any, policy: HistoryPolicy) => {
   const node = impl(self)
   return makeNode({ ...node, policy: { ...node.policy, ...checkedPolicy(policy, `Node "${label(node)}"`) } })
@@ -47,10 +51,12 @@ export const timeout: {
   <In, Out, E, R>(self: Node<In, Out, E, R>, after: Duration.DurationInput): Node<In, Out, E | NodeTimeout, R>
 } = dual(2, (self: Any, after: Duration.DurationInput) => {
   const node = impl(self)
-  const name = label(node)
-  const millis = Duration.toMillis(after)
-  if (!(millis > 0)) throw new Errors.DefinitionError(`The timeout of "${name}" must be more than 0.`)
-  return around(node, `timeout ${Duration.format(after)}`, (runner) => Run.timeout(name, runner, millis))
+  const duration = Duration.decodeUnknown(after)
+  const millis = Option.isSome(duration) ? Duration.toMillis(duration.value) : Number.NaN
+  if (!(millis > 0)) {
+    throw new Errors.DefinitionError(`The timeout of "${label(node)}" must be a duration of more than 0, not ${after}.`)
+  }
+  return around(node, `timeout ${Duration.format(millis)}`, (runner, { name }) => Run.timeout(name, runner, millis))
 })
 
 /** Passes the input on in place of an output when the node fails. */

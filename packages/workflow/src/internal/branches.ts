@@ -8,6 +8,7 @@ import type { TooFewSucceeded } from "../WorkflowErrors.ts"
 import { compile, makeNode } from "./node.ts"
 import {
   type Any,
+  type Compatible,
   type Context,
   count,
   entries,
@@ -50,6 +51,11 @@ const parallelOptions = <S extends Settlement>(
   byDefault: number | "unbounded"
 ) => {
   if (typeof settlement === "object") count(where, "atLeast", settlement.atLeast, 0)
+  else if (settlement !== undefined && settlement !== "fail-fast" && settlement !== "settle") {
+    throw new Errors.DefinitionError(
+      `${where}: settlement must be "fail-fast", "settle" or { atLeast }, not ${JSON.stringify(settlement)}.`
+    )
+  }
   if (typeof concurrency === "number") count(where, "concurrency", concurrency, 1)
   return { settlement: settlement ?? "fail-fast", concurrency: concurrency ?? byDefault } as const
 }
@@ -60,7 +66,7 @@ export const parallel = <
   const S extends Settlement = "fail-fast"
 >(
   name: string,
-  branches: Branches,
+  branches: Branches & Compatible<Branches>,
   options?: ParallelOptions<S>
 ): Node<
   InputOfAll<Branches>,
@@ -81,7 +87,7 @@ export const parallel = <
       children,
       compile: (env) =>
         Run.parallel(
-          name,
+          env.name,
           children.map(({ node, role }) => [role, compile(node, env)] as const),
           settlement,
           concurrency
@@ -109,7 +115,7 @@ export const each = <In, Out, E, R, const S extends Settlement = "fail-fast">(
       kind: "each",
       name,
       children: [{ role: "each", node }],
-      compile: (env) => Run.each(name, compile(node, env), settlement, concurrency)
+      compile: (env) => Run.each(env.name, compile(node, env), settlement, concurrency)
     })
   )
 }

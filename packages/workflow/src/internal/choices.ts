@@ -6,6 +6,7 @@ import type { LoopLimitReached, UnknownRoute } from "../WorkflowErrors.ts"
 import { compile, makeNode } from "./node.ts"
 import {
   type Any,
+  type Compatible,
   type Context,
   type ContextOf,
   count,
@@ -24,26 +25,17 @@ import {
 import * as Run from "./runners.ts"
 
 /** Runs `onTrue` where `if` holds, else `onFalse`; without an `onFalse`, the input is passed on. */
-export const condition: {
-  <In, Out, E, R, Out2, E2, R2, X extends OrEffect<boolean>>(
-    name: string,
-    options: {
-      readonly if: (input: In) => X
-      readonly onTrue: Node<In, Out, E, R>
-      readonly onFalse: Node<In, Out2, E2, R2>
-    }
-  ): Node<In, Out | Out2, E | E2 | ErrorOf<X>, R | R2 | ContextOf<X>>
-  <In, Out, E, R, X extends OrEffect<boolean>>(
-    name: string,
-    options: {
-      readonly if: (input: In) => X
-      readonly onTrue: Node<In, Out, E, R>
-    }
-  ): Node<In, Out | In, E | ErrorOf<X>, R | ContextOf<X>>
-} = (name: string, options: { readonly if: Run.Decide; readonly onTrue: Any; readonly onFalse?: Any }) => {
+export const condition = <In, Out, E, R, X extends OrEffect<boolean>, Out2 = In, E2 = never, R2 = never>(
+  name: string,
+  options: {
+    readonly if: (input: In) => X
+    readonly onTrue: Node<In, Out, E, R>
+    readonly onFalse?: Node<In, Out2, E2, R2>
+  }
+): Node<In, Out | Out2, E | E2 | ErrorOf<X>, R | R2 | ContextOf<X>> => {
   const yes = impl(options.onTrue)
   const no = options.onFalse && impl(options.onFalse)
-  return typed<unknown, never, never, never>(
+  return typed(
     makeNode({
       kind: "condition",
       name: named("A condition", name),
@@ -93,6 +85,9 @@ export const loop = <
   const { max, onMax, until } = options
   const where = `Loop "${named("A loop", name)}"`
   count(where, "max", max, 1)
+  if (onMax !== "fail" && onMax !== "stop") {
+    throw new Errors.DefinitionError(`${where}: onMax must be "fail" or "stop", not ${JSON.stringify(onMax)}.`)
+  }
   if (options.while === undefined && until === undefined && onMax === "fail") {
     throw new Errors.DefinitionError(`${where} needs a "while" or an "until", else it always fails.`)
   }
@@ -102,7 +97,7 @@ export const loop = <
       kind: "loop",
       name,
       children: [{ role: `≤ ${max}`, node }],
-      compile: (env) => Run.loop(name, compile(node, env), rule)
+      compile: (env) => Run.loop(env.name, compile(node, env), rule)
     })
   )
 }
@@ -112,7 +107,7 @@ export const router = <const Routes extends Readonly<Record<string, Any>>, X ext
   name: string,
   options: {
     readonly choose: (input: NoInfer<InputOfAll<Routes>>) => X
-    readonly routes: Routes
+    readonly routes: Routes & Compatible<Routes>
   }
 ): Node<
   InputOfAll<Routes>,
@@ -128,7 +123,7 @@ export const router = <const Routes extends Readonly<Record<string, Any>>, X ext
       name,
       children: routes,
       compile: (env) =>
-        Run.router(name, options.choose, new Map(routes.map(({ node, role }) => [role, compile(node, env)])))
+        Run.router(env.name, options.choose, new Map(routes.map(({ node, role }) => [role, compile(node, env)])))
     })
   )
 }

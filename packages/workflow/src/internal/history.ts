@@ -3,10 +3,11 @@
  */
 import { Errors } from "@heddle/core"
 import * as Context from "effect/Context"
+import * as Schema from "effect/Schema"
 import type { HistoryContext } from "../HistoryContext.ts"
 import * as HistoryFormat from "../HistoryFormat.ts"
 import type { HistoryPolicy } from "../HistoryPolicy.ts"
-import type { RunRecord, RunStatus } from "../RunRecord.ts"
+import { type RunRecord, RunStatus } from "../RunRecord.ts"
 
 /** What an agent's instructions give as the source of the section that tells of earlier runs. */
 export const historySource = "workflow-history"
@@ -37,25 +38,55 @@ export const resolve = (around: Effective, policy: CheckedPolicy | undefined): E
   }
 }
 
+/** Whether two policies show the same, written in the same way. */
+export const isEqual = (a: Effective, b: Effective): boolean =>
+  a.on === b.on && a.runs === b.runs && a.format === b.format && statusesKey(a.statuses) === statusesKey(b.statuses)
+
+/** The same for the same statuses in any order. */
+export const statusesKey = (statuses: Effective["statuses"]): string => statuses.toSorted().join()
+
 /** A policy that has been looked at. */
 export interface CheckedPolicy extends HistoryPolicy {
   readonly format?: Effective["format"]
 }
 
+const values: { readonly [K in keyof HistoryPolicy]-?: (value: unknown) => boolean } = {
+  mode: (mode) => mode === "inherit" || mode === "on" || mode === "off",
+  runs: (runs) => runs === "inherit" || runs === "all" || (Number.isInteger(runs) && (runs as number) >= 0),
+  statuses: (statuses) => Array.isArray(statuses) && statuses.length > 0 && statuses.every(Schema.is(RunStatus)),
+  format: (format) => typeof format === "function" || (typeof format === "object" && format !== null)
+}
+
+const allowed: { readonly [K in keyof HistoryPolicy]-?: string } = {
+  mode: '"inherit", "on" or "off"',
+  runs: '"inherit", "all", 0 or a whole number',
+  statuses: 'some of "completed", "failed" and "cancelled"',
+  format: "a layout or a function"
+}
+
 /** Refuses a policy that makes no sense. */
 export const checkedPolicy = (policy: HistoryPolicy, where: string): CheckedPolicy => {
-  const { format, runs, statuses, ...rest } = policy
-  if (typeof runs === "number" && !(Number.isInteger(runs) && runs >= 0)) {
-    throw new Errors.DefinitionError(`${where}: the number of history runs must be 0, a whole number, or "all".`)
+  const given = Object.entries(policy).filter(([, value]) => value !== undefined)
+  for (const [key, value] of given) {
+    if (!Object.hasOwn(allowed, key)) {
+      throw new Errors.DefinitionError(
+        `${where}: history has no ${JSON.stringify(key)}, only ${Object.keys(allowed).join(", ")}.`
+      )
+    }
+    const field = key as keyof HistoryPolicy
+    if (!values[field](value)) {
+      throw new Errors.DefinitionError(`${where}: ${field} of history must be ${allowed[field]}, not ${text(value)}.`)
+    }
   }
-  if (statuses?.length === 0) throw new Errors.DefinitionError(`${where}: history of no status at all: use mode "off".`)
-  return {
-    ...rest,
-    ...(runs !== undefined && { runs }),
-    ...(statuses !== undefined && { statuses }),
-    ...(format !== undefined && { format: typeof format === "function" ? format : HistoryFormat.make(format) })
-  }
+  // Each has been looked at.
+  const checked = Object.fromEntries(given) as HistoryPolicy
+  return typeof checked.format === "object"
+    ? { ...checked, format: HistoryFormat.make(checked.format) }
+    : (checked as CheckedPolicy)
 }
+
+const text = (value: unknown): string =>
+  typeof value === "number" ? String(value) : (JSON.stringify(value) ?? String(value))
 
 /** Runs, written down when somebody asks for it. */
 export class Shown implements HistoryContext {

@@ -273,6 +273,17 @@ export const rules: ReadonlyArray<Rule> = [
     })
   },
   {
+    rule: "of runs with one id that are appended at the same time, one is kept, whole, and the others are refused",
+    check: Effect.gen(function* () {
+      const store = yield* HistoryStore
+      const runs = numbers(10).map((n) => run("s", "r", { input: `${n} `.repeat(100 + n) }))
+      const exits = yield* Effect.forEach(runs, (run) => Effect.exit(store.append(run)), { concurrency: "unbounded" })
+      const kept = runs.filter((_, n) => Exit.isSuccess(exits[n]!))
+      yield* same("The runs that were not refused", kept.length, 1)
+      yield* same("The session", yield* everything("s"), kept)
+    })
+  },
+  {
     rule: "runs appended to a session at the same time are all kept, whole, in one order",
     check: Effect.gen(function* () {
       const store = yield* HistoryStore

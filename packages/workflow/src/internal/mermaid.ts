@@ -3,9 +3,8 @@
  * and a name stands in a quoted label in which nothing of it can mean anything, so
  * that any name will do.
  */
-import { byDefault, type Effective, resolve, shows } from "./history.ts"
+import { byDefault, type Effective, resolve, shows, statusesKey } from "./history.ts"
 import type { Child, NodeImpl } from "./node.ts"
-import { statusesKey } from "./run.ts"
 
 /** Where an edge comes from. */
 interface Port {

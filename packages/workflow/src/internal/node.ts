@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import type { NodeKind, Path, WorkflowEvent } from "../WorkflowEvent.ts"
-import { type CheckedPolicy, CurrentHistory, type Effective, resolve, shows } from "./history.ts"
+import { type CheckedPolicy, CurrentHistory, type Effective, isEqual, resolve, shows } from "./history.ts"
 import type { Noted, Place } from "./run.ts"
 
 /** What a runner gives: errors and needs are in the public types. */
@@ -19,10 +19,12 @@ export type Runner = (input: unknown, at: Place) => Running
 
 /** What is known when a node is compiled. */
 export interface Env {
+  /** What the node is called. */
+  readonly name: string
   /** The history policy in force. */
   readonly history: Effective
   /** Collects the policies that show runs to a function or an agent. */
-  readonly wanted: Set<Effective>
+  readonly wanted: Array<Effective>
 }
 
 /** A node inside of another. */
@@ -106,24 +108,24 @@ export const refuseDuplicates = (workflow: string, root: NodeImpl): void => {
 
 /** Compiles a node to what runs it, from the outside. */
 export const compile = (node: NodeImpl, { history: outer, wanted }: Env): Runner => {
-  const history = resolve(outer, node.policy)
+  const resolved = resolve(outer, node.policy)
+  // Equal policies are one, so that runs are written down once for all of them.
+  const history = [outer, ...wanted].find((other) => isEqual(resolved, other)) ?? resolved
   // Where runs are shown to somebody: all but the nodes that only hold others.
-  if (shows(history) && node.kind !== "sequence" && node.kind !== "parallel" && node.kind !== "workflow") {
-    wanted.add(history)
-  }
-  const runner = entered(node, node.compile({ history, wanted }))
+  const isHolder = node.kind === "sequence" || node.kind === "parallel" || node.kind === "workflow"
+  if (shows(history) && !isHolder && !wanted.includes(history)) wanted.push(history)
+  const runner = entered(node, node.compile({ name: label(node), history, wanted }))
   return history !== outer && (shows(history) || shows(outer)) ? seeing(runner, history) : runner
 }
 
 /** Shows earlier runs to what is inside. A context is dear to change, so this is done where the policy changes and nowhere else. */
 export const seeing =
   (runner: Runner, history: Effective): Runner =>
-  (input, at) =>
-    Effect.provideService(
-      Effect.suspend(() => runner(input, at)),
-      CurrentHistory,
-      at.run.shown(history)
-    )
+  (input, at) => {
+    const running = runner(input, at)
+    // What is done already has read nothing.
+    return Exit.isExit(running) ? running : Effect.provideService(running, CurrentHistory, at.run.shown(history))
+  }
 
 /** Enters a node: counts it, notes what it gives, and tells of it. A sequence without a name is nobody's business. */
 const entered = (node: NodeImpl, runner: Runner): Runner => {

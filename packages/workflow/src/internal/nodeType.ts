@@ -4,7 +4,7 @@
 import { Errors } from "@heddle/core"
 import type * as Effect from "effect/Effect"
 import type { Pipeable } from "effect/Pipeable"
-import type { NodeImpl, TypeId } from "./node.ts"
+import { isNodeImpl, type NodeImpl, type TypeId } from "./node.ts"
 
 /** A node: takes an `In`, gives an `Out`, fails with `E`, needs `R`. */
 export interface Node<in In, out Out, out E = never, out R = never> extends Pipeable {
@@ -41,6 +41,19 @@ export type ErrorOf<X> = X extends Effect.Effect<infer _A, infer E, infer _R> ? 
 /** What a function needs that returns an `X`. */
 export type ContextOf<X> = X extends Effect.Effect<infer _A, infer _E, infer R> ? R : never
 
+/** Refuses a function that gives a promise: an Effect is what waits. */
+export type NoPromise<X> = [Extract<X, PromiseLike<unknown>>] extends [never]
+  ? unknown
+  : { readonly "an Effect is needed in place of a promise": never }
+
+/** Says, where a compiler shows it, that nothing is what all of some nodes take. */
+export interface NoCommonInput {
+  readonly "the nodes take inputs that nothing can be": never
+}
+
+/** Refuses nodes that have no input in common. */
+export type Compatible<Nodes> = [InputOfAll<Nodes>] extends [never] ? NoCommonInput : unknown
+
 /** What all of some nodes can take. */
 export type InputOfAll<Nodes> = { readonly [K in keyof Nodes]: (_: Input<Nodes[K]>) => void }[keyof Nodes] extends (
   _: infer In
@@ -54,7 +67,10 @@ export type InputOfAll<Nodes> = { readonly [K in keyof Nodes]: (_: Input<Nodes[K
 
 // The types of a node are what its constructor says; inside, they are gone.
 export const typed = <In, Out, E, R>(node: NodeImpl) => node as unknown as Node<In, Out, E, R>
-export const impl = (node: Any) => node as unknown as NodeImpl
+export const impl = (node: Any): NodeImpl => {
+  if (isNodeImpl(node)) return node
+  throw new Errors.DefinitionError(`A node is needed, and ${String(node)} is none.`)
+}
 
 export const named = (kind: string, name: string): string => {
   if (typeof name === "string" && name.trim() !== "") return name

@@ -9,7 +9,7 @@ import * as Exit from "effect/Exit"
 import { type RunRecord, type StepRecord, toPlain } from "../RunRecord.ts"
 import type { Path, WorkflowEvent, WorkflowResult } from "../WorkflowEvent.ts"
 import { NodeLimitReached } from "../WorkflowErrors.ts"
-import { type Effective, Shown } from "./history.ts"
+import { type Effective, Shown, statusesKey } from "./history.ts"
 
 /** Where a run sends its events. */
 export type WorkflowSink = Call.Sink<WorkflowEvent, WorkflowResult>
@@ -79,9 +79,6 @@ export class Run {
   }
 }
 
-/** The same for the same statuses in any order. */
-export const statusesKey = (statuses: Effective["statuses"]): string => statuses.toSorted().join()
-
 /** A place in a run, where a node is or may be. */
 export class Place {
   readonly run: Run
@@ -139,10 +136,14 @@ export const stepRecords = (steps: Steps): ReadonlyArray<StepRecord> =>
     if (Array.isArray(noted)) return stepRecords(noted)
     const { exit, path } = noted
     const status = statusOf(exit)
-    return [
-      exit !== undefined && Exit.isSuccess(exit) ? { path, status, output: toPlain(exit.value) } : { path, status }
-    ]
+    return [{ path, status, ...(exit !== undefined && Exit.isSuccess(exit) && present("output", exit.value)) }]
   })
+
+/** A copy of a value under a name, unless it is `undefined`. */
+export const present = <K extends string>(key: K, value: unknown): { readonly [_ in K]?: unknown } => {
+  const plain = toPlain(value)
+  return plain === undefined ? {} : ({ [key]: plain } as { readonly [_ in K]?: unknown })
+}
 
 /** How something ended. */
 export const statusOf = (exit: Exit.Exit<unknown, unknown> | undefined): StepRecord["status"] =>

@@ -20,9 +20,10 @@ export const call = (f: (...args: ReadonlyArray<never>) => unknown, ...args: Rea
     return Effect.die(thrown)
   }
   if (Effect.isEffect(result)) return result as Running
-  return result instanceof Promise
-    ? Effect.die(new TypeError("A function of a workflow returned a promise: an Effect is what waits here."))
-    : Effect.succeed(result)
+  if (!(result instanceof Promise)) return Effect.succeed(result)
+  // Nobody waits for it: if it is rejected, that must not end the process.
+  result.catch(() => undefined)
+  return Effect.die(new TypeError("A function of a workflow returned a promise: an Effect is what waits here."))
 }
 
 /** Goes on with a result, at once if it is there already. */
@@ -71,9 +72,15 @@ export const agent = (agent: Agent.Any, { prompt, result, run: options }: AgentO
 
 /** Each takes what the one before gives. */
 export const sequence = (runners: ReadonlyArray<Runner>): Runner => {
-  const from = (i: number, input: unknown, at: Place): Running => {
-    const running = runners[i]!(input, at)
-    return i + 1 === runners.length ? running : then(running, (output) => from(i + 1, output, at))
+  const from = (first: number, input: unknown, at: Place): Running => {
+    let running = runners[first]!(input, at)
+    // What is there already goes on at once, in a loop: a sequence may be long.
+    for (let i = first + 1; i < runners.length; i++) {
+      if (!Exit.isExit(running)) return Effect.flatMap(running, (output) => from(i, output, at))
+      if (Exit.isFailure(running)) return running
+      running = runners[i]!(running.value, at)
+    }
+    return running
   }
   return (input, at) => from(0, input, at)
 }
@@ -218,9 +225,11 @@ export const each =
   (name: string, runner: Runner, settlement: Settlement, concurrency: Concurrency): Runner =>
   (input, at) => {
     // The types see to it, but not where a workflow is made of data.
-    if (!Array.isArray(input))
+    if (!Array.isArray(input)) {
       return Effect.die(new TypeError(`Each "${name}" runs over an array, not ${typeof input}.`))
-    const started = input.map((element: unknown, i): Branch => {
+    }
+    // An array may have holes, which `map` would leave.
+    const started = Array.from(input, (element: unknown, i): Branch => {
       const place = at.apart().within(i)
       return { name: i, run: () => runner(element, place) }
     })
@@ -240,6 +249,8 @@ export const retry =
       let error: unknown
       const again = Effect.suspend(() => {
         if (attempt++ === 0) return runner(input, at)
+        const stopped = at.run.enter()
+        if (stopped !== undefined) return stopped
         at.forget()
         return Effect.flatMap(at.run.tell({ _tag: "NodeRetrying", path: at.path, attempt, error }), () =>
           runner(input, at)

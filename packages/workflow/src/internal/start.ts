@@ -7,13 +7,12 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { HistoryStore, type Service } from "../HistoryStore.ts"
-import { toPlain } from "../RunRecord.ts"
 import type { RunOptions } from "../Workflow.ts"
 import { HistoryUnavailable, InvalidSession } from "../WorkflowErrors.ts"
 import type { WorkflowEvent, WorkflowResult } from "../WorkflowEvent.ts"
-import { byDefault, CurrentHistory, type Effective, resolve, Shown, shows } from "./history.ts"
+import { byDefault, CurrentHistory, type Effective, resolve, Shown, shows, statusesKey } from "./history.ts"
 import { type NodeImpl, type Runner, type Running, seeing } from "./node.ts"
-import { Place, Run, statusesKey, statusOf, stepRecords, type Steps, type WorkflowSink } from "./run.ts"
+import { Place, present, Run, statusOf, stepRecords, type Steps, type WorkflowSink } from "./run.ts"
 
 /** A workflow without its types. */
 export interface WorkflowImpl extends NodeImpl {
@@ -33,9 +32,9 @@ interface Plan {
 
 /** Compiles a workflow as one that is run by itself. */
 export const plan = (workflow: NodeImpl): Plan => {
-  const wanted = new Set<Effective>()
+  const wanted: Array<Effective> = []
   const history = resolve(byDefault, workflow.policy)
-  const runner = workflow.compile({ history, wanted })
+  const runner = workflow.compile({ name: workflow.name ?? "", history, wanted })
   const reads = new Map<string, { readonly statuses: Effective["statuses"]; readonly count: number }>()
   for (const { runs, statuses } of wanted) {
     const key = statusesKey(statuses)
@@ -81,8 +80,15 @@ const refusal = (
   runId: string,
   sessionId: string | undefined
 ): InvalidSession | undefined => {
-  if (sessionId === "") return new InvalidSession({ workflow, message: "The session id is empty." })
-  if (runId === "") return new InvalidSession({ workflow, message: "The run id is empty." })
+  for (const [what, id] of [
+    ["session", sessionId],
+    ["run", runId]
+  ] as const) {
+    if (id === "") return new InvalidSession({ workflow, message: `The ${what} id is empty.` })
+    if (id !== undefined && typeof id !== "string") {
+      return new InvalidSession({ workflow, message: `The ${what} id is no text, but ${String(id)}.` })
+    }
+  }
   if (sessionId !== undefined || plan.reads.length === 0) return undefined
   return new InvalidSession({
     workflow,
@@ -107,43 +113,63 @@ const inSession = (
       const { name, onHistoryUnavailable, plan } = workflow
       const steps: Steps = []
       // Before anybody gets at it.
-      const begun = { ...ids, workflow: name, input: toPlain(input), startedAt: yield* Clock.currentTimeMillis }
-      const read = Effect.catchAll(readEarlier(store, ids.sessionId, plan, run), (error) =>
-        onHistoryUnavailable === "fail" ? Effect.fail(error) : run.tell({ _tag: "Warning", error })
-      )
+      const begun = {
+        ...ids,
+        workflow: name,
+        ...present("input", input),
+        startedAt: yield* Clock.currentTimeMillis
+      }
+      let withoutHistory: HistoryUnavailable | undefined
+      const read = Effect.catchAll(readEarlier(store, ids.sessionId, plan, run), (error) => {
+        if (onHistoryUnavailable === "fail") return Effect.fail(error)
+        withoutHistory = error
+        return warn(run, error)
+      })
       const exit = yield* Effect.exit(restore(Effect.flatMap(read, () => root(steps))))
-      const status = statusOf(exit)
-      const saved = store.append({
+      const record = {
         ...begun,
-        status,
-        ...(Exit.isSuccess(exit) && { output: toPlain(exit.value) }),
+        status: statusOf(exit),
+        ...(Exit.isSuccess(exit) && present("output", exit.value)),
         endedAt: yield* Clock.currentTimeMillis,
         steps: stepRecords(steps)
-      })
-      const unsaved = yield* Effect.match(typedly("append", ids.sessionId, saved), {
-        onSuccess: () => undefined,
-        onFailure: (error) => error
-      })
-      if (unsaved !== undefined) yield* run.tell({ _tag: "Warning", error: unsaved })
+      }
+      const unsaved = yield* Effect.match(
+        typedly("append", ids.sessionId, () => store.append(record)),
+        { onSuccess: () => undefined, onFailure: (error) => error }
+      )
+      if (unsaved !== undefined) yield* warn(run, unsaved)
       if (Exit.isFailure(exit)) return yield* Effect.failCause(exit.cause)
-      return { output: exit.value, ...ids, ...(unsaved && { unsaved }) }
+      return {
+        output: exit.value,
+        ...ids,
+        ...(unsaved && { unsaved }),
+        ...(withoutHistory && { withoutHistory })
+      }
     })
   )
+
+/** For those who do not watch, too: the run may fail, and then this is all that is said. */
+const warn = (run: Run, error: HistoryUnavailable) =>
+  Effect.zipRight(Effect.logWarning(error.message), run.tell({ _tag: "Warning", error }))
 
 const readEarlier = (store: Service, sessionId: string, { reads }: Plan, run: Run) =>
   Effect.forEach(
     reads,
     ({ count, statuses }) =>
-      Effect.map(typedly("last", sessionId, store.last(sessionId, count, statuses)), (records) =>
-        run.earlier.set(statusesKey(statuses), records)
+      Effect.map(
+        typedly("last", sessionId, () => store.last(sessionId, count, statuses)),
+        (records) => run.earlier.set(statusesKey(statuses), records)
       ),
     { discard: true }
   )
 
-/** A store that dies is as unavailable as one that fails: neither may cost a finished run its result. */
+/** A store that throws, dies or gives itself up is as unavailable as one that fails: none may cost a finished run its result. */
 const typedly = <A>(
   operation: HistoryUnavailable["operation"],
   sessionId: string,
-  access: Effect.Effect<A, HistoryUnavailable>
+  access: () => Effect.Effect<A, HistoryUnavailable>
 ): Effect.Effect<A, HistoryUnavailable> =>
-  Effect.catchAllDefect(access, (cause) => new HistoryUnavailable({ operation, sessionId, cause }))
+  Effect.catchAllCause(Effect.suspend(access), (cause) => {
+    const error = Cause.squash(cause)
+    return error instanceof HistoryUnavailable ? error : new HistoryUnavailable({ operation, sessionId, cause: error })
+  })
