@@ -68,6 +68,8 @@ export interface ParsedRun {
   readonly output?: string
   /** Milliseconds since the epoch, to the second. */
   readonly startedAt?: number
+  /** Missing if it was completed. */
+  readonly status?: "failed" | "cancelled"
 }
 
 // -----------------------------------------------------------------------------
@@ -162,7 +164,8 @@ const begins = (whole: string) => (start: string) => start !== "" && whole.start
 
 /**
  * Writes runs, given oldest first, as a block. `""` when there are none, or when
- * not even the last fits. `[run-1]` is the oldest that is shown. Texts that are
+ * not even the last fits. `[run-1]` is the oldest that is shown; behind the head of
+ * one that was not completed stands `(failed)` or `(cancelled)`. Texts that are
  * empty are left out, and so is a time that is no date. Throws a
  * `DefinitionError` for a format that `make` refuses.
  */
@@ -201,14 +204,20 @@ const writer = (format: HistoryFormat): ((record: RunRecord) => string) => {
     return text === "" ? "" : `${label}: ${escape(tokens, text)}\n`
   }
   return (record) =>
-    (format.includeTimestamp ? `]${time(record.startedAt)}\n` : "]\n") +
+    `]${remarks([format.includeTimestamp ? time(record.startedAt) : "", record.status === "completed" ? "" : record.status])}\n` +
     (format.includeInput ? line(format.inputLabel, record.input) : "") +
     (format.includeOutput ? line(format.outputLabel, record.output) : "")
 }
 
+/** What stands behind the head of a run, in brackets. */
+const remarks = (said: ReadonlyArray<string>): string => {
+  const some = said.filter((text) => text !== "").join(", ")
+  return some === "" ? "" : ` (${some})`
+}
+
 const time = (at: number): string => {
   const date = new Date(at)
-  return Number.isNaN(date.getTime()) ? "" : ` (${date.toISOString().replace("T", " ").replace(/\..*$/, "")})`
+  return Number.isNaN(date.getTime()) ? "" : date.toISOString().replace("T", " ").replace(/\..*$/, "")
 }
 
 /**
@@ -220,16 +229,20 @@ const time = (at: number): string => {
  */
 export const parse = (text: string, format: HistoryFormat = defaults): ReadonlyArray<ParsedRun> => {
   const tokens = tokensOf(format)
-  const runs: Array<{ input?: string; output?: string; startedAt?: number }> = []
+  const runs: Array<{ -readonly [K in keyof ParsedRun]: ParsedRun[K] }> = []
   const fields = [
     ...(format.includeInput ? [["input", `${format.inputLabel}: `] as const] : []),
     ...(format.includeOutput ? [["output", `${format.outputLabel}: `] as const] : [])
   ]
   // A line break that two spaces follow belongs to a text.
   for (const line of text.split(/\n(?! {2})/)) {
-    const head = /^\[run-\d+\](?: \(([^ ]+) ([^ ]+)\))?$/.exec(line)
+    const head = /^\[run-\d+\](?: \((?:([^ ,]+) ([^ ,]+?))??(?:, )?(failed|cancelled)?\))?$/.exec(line)
     if (head !== null) {
-      runs.push(head[1] === undefined ? {} : { startedAt: Date.parse(`${head[1]}T${head[2]}Z`) })
+      const [, day, hour, status] = head
+      runs.push({
+        ...(day !== undefined && { startedAt: Date.parse(`${day}T${hour}Z`) }),
+        ...((status === "failed" || status === "cancelled") && { status })
+      })
       continue
     }
     const run = runs.at(-1)

@@ -15,7 +15,9 @@ export const StepRecord = Schema.Struct({
   path: Schema.Array(Schema.Union(Schema.String, Schema.Number)),
   status: RunStatus,
   /** JSON. Missing unless completed, and if it was `undefined`. */
-  output: Schema.optionalWith(Schema.Unknown, { exact: true })
+  output: Schema.optionalWith(Schema.Unknown, { exact: true }),
+  /** What it failed with, in words. Missing unless failed. */
+  error: Schema.optionalWith(Schema.String, { exact: true })
 })
 /** One execution of a step. */
 export type StepRecord = typeof StepRecord.Type
@@ -30,6 +32,8 @@ export const RunRecord = Schema.Struct({
   input: Schema.optionalWith(Schema.Unknown, { exact: true }),
   /** JSON. Missing unless completed, and if it was `undefined`. */
   output: Schema.optionalWith(Schema.Unknown, { exact: true }),
+  /** What it failed with, in words. Missing unless failed. */
+  error: Schema.optionalWith(Schema.String, { exact: true }),
   /** Milliseconds since the epoch. */
   startedAt: Schema.Number,
   /** Milliseconds since the epoch. */

@@ -45,7 +45,14 @@ describe("layout", () => {
     )
   })
   it("texts that are empty or missing have no line", () => {
-    expect(format([run("", ""), run("a")])).toBe(block("[run-1]", "", "[run-2]", "input: a", ""))
+    expect(format([run("", ""), run("a")])).toBe(block("[run-1]", "", "[run-2] (failed)", "input: a", ""))
+  })
+  it("a run that was not completed is marked", () => {
+    const runs = [run("a"), { ...run("b", "c", 1e12), status: "cancelled" as const }]
+    expect(format(runs)).toBe(
+      block("[run-1] (failed)", "input: a", "", "[run-2] (cancelled)", "input: b", "output: c", "")
+    )
+    expect(format(runs, make({ includeTimestamp: true }))).toContain("[run-2] (2001-09-09 01:46:40, cancelled)\n")
   })
   it("what is no text is written as JSON", () => {
     expect(format([run({ a: [1, null] }, 2)])).toBe(block("[run-1]", 'input: {"a":[1,null]}', "output: 2", ""))
@@ -138,9 +145,12 @@ const piece = FastCheck.oneof(
 )
 const text = FastCheck.array(piece, { maxLength: 24 }).map((pieces) => pieces.join(""))
 const records = FastCheck.array(
-  FastCheck.tuple(text, text, FastCheck.integer({ min: -1e9, max: 4e9 })).map(([input, output, seconds]) =>
-    run(input, output, seconds * 1000)
-  ),
+  FastCheck.record({
+    input: text,
+    output: text,
+    seconds: FastCheck.integer({ min: -1e9, max: 4e9 }),
+    status: FastCheck.constantFrom("completed" as const, "failed" as const, "cancelled" as const)
+  }).map(({ input, output, seconds, status }) => ({ ...run(input, output, seconds * 1000), status })),
   { maxLength: 5 }
 )
 const anyFormat = FastCheck.constantFrom(...formats)
@@ -155,10 +165,11 @@ describe("no text gets out of its place", () => {
     [records, anyFormat],
     ([records, custom]) => {
       expect(parse(format(records, custom), custom)).toEqual(
-        records.map(({ input, output, startedAt }) => ({
+        records.map(({ input, output, startedAt, status }) => ({
           ...(input !== "" && { input }),
           ...(output !== "" && { output }),
-          ...(custom.includeTimestamp && { startedAt })
+          ...(custom.includeTimestamp && { startedAt }),
+          ...(status !== "completed" && { status })
         }))
       )
     },

@@ -138,10 +138,11 @@ describe("a run in a session", () => {
       expect(store.records).toMatchObject([
         {
           status: "failed",
+          error: '{"at":"b","_tag":"Broken"}',
           input: 1,
           steps: [
             { path: ["a"], status: "completed", output: 2 },
-            { path: ["b"], status: "failed" }
+            { path: ["b"], status: "failed", error: '{"at":"b","_tag":"Broken"}' }
           ]
         }
       ])

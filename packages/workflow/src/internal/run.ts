@@ -6,7 +6,7 @@ import type { Call } from "@heddle/core"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { type RunRecord, type StepRecord, toPlain } from "../RunRecord.ts"
+import { type RunRecord, type StepRecord, toPlain, toText } from "../RunRecord.ts"
 import type { Path, WorkflowEvent, WorkflowResult } from "../WorkflowEvent.ts"
 import { NodeLimitReached } from "../WorkflowErrors.ts"
 import { type Effective, Shown, statusesKey } from "./history.ts"
@@ -134,9 +134,7 @@ export class Place {
 export const stepRecords = (steps: Steps): ReadonlyArray<StepRecord> =>
   steps.flatMap((noted): ReadonlyArray<StepRecord> => {
     if (Array.isArray(noted)) return stepRecords(noted)
-    const { exit, path } = noted
-    const status = statusOf(exit)
-    return [{ path, status, ...(exit !== undefined && Exit.isSuccess(exit) && present("output", exit.value)) }]
+    return [{ path: noted.path, ...ended(noted.exit) }]
   })
 
 /** A copy of a value under a name, unless it is `undefined`. */
@@ -145,12 +143,12 @@ export const present = <K extends string>(key: K, value: unknown): { readonly [_
   return plain === undefined ? {} : ({ [key]: plain } as { readonly [_ in K]?: unknown })
 }
 
-/** How something ended. */
-export const statusOf = (exit: Exit.Exit<unknown, unknown> | undefined): StepRecord["status"] =>
-  exit === undefined
-    ? "cancelled"
-    : Exit.isSuccess(exit)
-      ? "completed"
-      : Cause.isInterruptedOnly(exit.cause)
-        ? "cancelled"
-        : "failed"
+/** How something ended, as it is recorded: one that has not was cancelled. */
+export const ended = (exit: Exit.Exit<unknown, unknown> | undefined): Omit<StepRecord, "path"> => {
+  if (exit === undefined || (Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause)))
+    return { status: "cancelled" }
+  if (Exit.isSuccess(exit)) return { status: "completed", ...present("output", exit.value) }
+  const error: unknown = Cause.squash(exit.cause)
+  const plain = error instanceof Error && error.message !== "" ? error.message : toText(toPlain(error))
+  return { status: "failed", error: plain }
+}

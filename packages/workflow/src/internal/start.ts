@@ -12,7 +12,7 @@ import { HistoryUnavailable, InvalidSession } from "../WorkflowErrors.ts"
 import type { WorkflowEvent, WorkflowResult } from "../WorkflowEvent.ts"
 import { byDefault, CurrentHistory, type Effective, resolve, Shown, shows, statusesKey } from "./history.ts"
 import { type NodeImpl, type Runner, type Running, seeing } from "./node.ts"
-import { Place, present, Run, statusOf, stepRecords, type Steps, type WorkflowSink } from "./run.ts"
+import { ended, Place, present, Run, stepRecords, type Steps, type WorkflowSink } from "./run.ts"
 
 /** A workflow without its types. */
 export interface WorkflowImpl extends NodeImpl {
@@ -128,8 +128,7 @@ const inSession = (
       const exit = yield* Effect.exit(restore(Effect.flatMap(read, () => root(steps))))
       const record = {
         ...begun,
-        status: statusOf(exit),
-        ...(Exit.isSuccess(exit) && present("output", exit.value)),
+        ...ended(exit),
         endedAt: yield* Clock.currentTimeMillis,
         steps: stepRecords(steps)
       }
