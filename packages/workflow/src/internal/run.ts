@@ -130,24 +130,23 @@ export class Place {
   }
 }
 
-/** The steps as they are recorded. One that has not ended was cancelled. */
-export const stepRecords = (steps: Steps): ReadonlyArray<StepRecord> =>
-  steps.flatMap((noted): ReadonlyArray<StepRecord> => {
-    if (Array.isArray(noted)) return stepRecords(noted)
-    return [{ path: noted.path, ...ended(noted.exit) }]
-  })
-
-/** A copy of a value under a name, unless it is `undefined`. */
-export const present = <K extends string>(key: K, value: unknown): { readonly [_ in K]?: unknown } => {
-  const plain = toPlain(value)
-  return plain === undefined ? {} : ({ [key]: plain } as { readonly [_ in K]?: unknown })
+/** The steps as they are recorded. */
+export const stepRecords = (steps: Steps, records: Array<StepRecord> = []): ReadonlyArray<StepRecord> => {
+  for (const noted of steps) {
+    if (Array.isArray(noted)) stepRecords(noted, records)
+    else records.push({ path: noted.path, ...ended(noted.exit) })
+  }
+  return records
 }
 
 /** How something ended, as it is recorded: one that has not was cancelled. */
 export const ended = (exit: Exit.Exit<unknown, unknown> | undefined): Omit<StepRecord, "path"> => {
   if (exit === undefined || (Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause)))
     return { status: "cancelled" }
-  if (Exit.isSuccess(exit)) return { status: "completed", ...present("output", exit.value) }
+  if (Exit.isSuccess(exit)) {
+    const output = toPlain(exit.value)
+    return output === undefined ? { status: "completed" } : { status: "completed", output }
+  }
   const error: unknown = Cause.squash(exit.cause)
   const plain = error instanceof Error && error.message !== "" ? error.message : toText(toPlain(error))
   return { status: "failed", error: plain }

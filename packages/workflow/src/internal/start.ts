@@ -7,12 +7,13 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { HistoryStore, type Service } from "../HistoryStore.ts"
+import { toPlain } from "../RunRecord.ts"
 import type { RunOptions } from "../Workflow.ts"
 import { HistoryUnavailable, InvalidSession } from "../WorkflowErrors.ts"
 import type { WorkflowEvent, WorkflowResult } from "../WorkflowEvent.ts"
 import { byDefault, CurrentHistory, type Effective, resolve, Shown, shows, statusesKey } from "./history.ts"
 import { type NodeImpl, type Runner, type Running, seeing } from "./node.ts"
-import { ended, Place, present, Run, stepRecords, type Steps, type WorkflowSink } from "./run.ts"
+import { ended, Place, Run, stepRecords, type Steps, type WorkflowSink } from "./run.ts"
 
 /** A workflow without its types. */
 export interface WorkflowImpl extends NodeImpl {
@@ -113,10 +114,11 @@ const inSession = (
       const { name, onHistoryUnavailable, plan } = workflow
       const steps: Steps = []
       // Before anybody gets at it.
+      const plain = toPlain(input)
       const begun = {
         ...ids,
         workflow: name,
-        ...present("input", input),
+        ...(plain !== undefined && { input: plain }),
         startedAt: yield* Clock.currentTimeMillis
       }
       let withoutHistory: HistoryUnavailable | undefined
