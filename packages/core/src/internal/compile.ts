@@ -14,7 +14,7 @@ import * as Tool from "../Tool.ts"
 import { CurrentRun, type Place } from "./currentRun.ts"
 import { entered, within } from "./run.ts"
 import { Blameless } from "./sink.ts"
-import { defect, leaving, markBase, wayOut } from "./wayOut.ts"
+import { defect, markBase, wayOut } from "./wayOut.ts"
 
 /** The hooks of one handler, ready to be called. */
 export interface Resolved {
@@ -39,36 +39,42 @@ type Rewrite = (history: History.History) => OrEffect<History.History>
 
 type OrEffect<A> = A | Effect.Effect<A, unknown, unknown>
 
+/** What a failure becomes on its way out of a handler. */
+type Out = (cause: Cause.Cause<unknown>) => Effect.Effect<never, unknown>
+
 /**
- * Calls a hook and goes on with its result. What it throws, and what `check`
- * does not take for a result, becomes a defect that names handler and hook.
+ * Calls a hook with what it changes, and goes on with its result. What it throws,
+ * and what `check` does not take for a result, becomes a defect that names handler
+ * and hook.
  */
 export const invoke = <A, B>(
   handler: string,
   place: Place,
-  call: () => unknown,
-  check: (result: unknown) => result is A,
+  out: Out,
+  hook: (input: A) => unknown,
+  input: A,
+  check: (result: unknown, input: A) => result is A,
   then: (result: A) => OrEffect<B>,
   context?: Context.Context<unknown>
 ): OrEffect<B> => {
   let result: unknown
   try {
-    result = call()
+    result = hook(input)
   } catch (thrown) {
     return defect(handler, place, "threw", thrown)
   }
-  if (check(result)) return then(result)
+  if (check(result, input)) return then(result)
   if (!Effect.isEffect(result)) return defect(handler, place, `returned ${describe(result)}`)
   const effect = result as Effect.Effect<unknown, unknown, unknown>
-  const goOn = (value: unknown): Effect.Effect<B, unknown, unknown> => {
-    if (!check(value)) return defect(handler, place, `returned ${describe(value)}`)
+  const onSuccess = (value: unknown): Effect.Effect<B, unknown, unknown> => {
+    if (!check(value, input)) return defect(handler, place, `returned ${describe(value)}`)
     const next = then(value)
     return Effect.isEffect(next) ? next : Effect.succeed(next)
   }
   // What `then` fails with is not this hook's: the way out is for what stands before it.
   return context === undefined
-    ? Effect.matchCauseEffect(effect, { onFailure: wayOut(handler, place), onSuccess: goOn })
-    : Effect.flatMap(within(leaving(effect, handler, place), context), goOn)
+    ? Effect.matchCauseEffect(effect, { onFailure: out, onSuccess })
+    : Effect.flatMap(within(Effect.catchAllCause(effect, out), context), onSuccess)
 }
 
 const describe = (value: unknown): string => {
@@ -86,7 +92,7 @@ export const invokeWrap = <Request, Part, A>(
   hook: (request: Request, next: never) => unknown,
   request: Request,
   next: unknown,
-  out: (cause: Cause.Cause<unknown>) => Effect.Effect<never, unknown> = wayOut(handler, place)
+  out: Out = wayOut(handler, place)
 ): AnyCall<Part, A> => {
   let call: unknown
   try {
@@ -117,10 +123,8 @@ const intoSafely = <Part, A>(
 }
 
 /** Whether `after` is a history. Messages that stand where they stood are not looked at again. */
-const isHistoryAfter =
-  (before: History.History) =>
-  (after: unknown): after is History.History =>
-    after === before || (Array.isArray(after) && after.every((m, i) => m === before[i] || Message.isMessage(m)))
+const isHistoryAfter = (after: unknown, before: History.History): after is History.History =>
+  after === before || (Array.isArray(after) && after.every((m, i) => m === before[i] || Message.isMessage(m)))
 
 /** Composes changes of the history: each takes what the one before gave. */
 const chain = (resolved: ReadonlyArray<Resolved>, place: "beforeModel" | "afterModel"): Rewrite | undefined =>
@@ -128,7 +132,8 @@ const chain = (resolved: ReadonlyArray<Resolved>, place: "beforeModel" | "afterM
     const hook = hooks[place]
     if (hook === undefined) return next
     const then = next ?? ((history: History.History) => history)
-    return (history) => invoke(name, place, () => hook(history), isHistoryAfter(history), then, context)
+    const out = wayOut(name, place)
+    return (history) => invoke(name, place, out, hook, history, isHistoryAfter, then, context)
   }, undefined)
 
 /** Composes wraps, the first outermost. One that does not see the loop's context runs in its own, and what it reaches through `next` in the loop's. */

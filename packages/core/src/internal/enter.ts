@@ -22,7 +22,7 @@ import { Cell } from "./currentRun.ts"
 import { finished } from "./finish.ts"
 import { type AgentSink, loop } from "./loop.ts"
 import { Attempt, beginning, entered, within } from "./run.ts"
-import { defect, leaving } from "./wayOut.ts"
+import { defect, leaving, wayOut } from "./wayOut.ts"
 
 type Leg = Effect.Effect<void, unknown, unknown>
 
@@ -186,12 +186,9 @@ class Path {
     this.cell.instructions = config.instructions
     const { beforeAgent } = hooks
     if (beforeAgent === undefined) return this.next(i + 1, config, resolved)
-    const leg = invoke(
-      name,
-      "beforeAgent",
-      () => beforeAgent(config),
-      isRunConfig,
-      (after) => this.next(i + 1, attributed(config, after, name), resolved)
+    const out = wayOut(name, "beforeAgent")
+    const leg = invoke(name, "beforeAgent", out, beforeAgent, config, isRunConfig, (after) =>
+      this.next(i + 1, attributed(config, after, name), resolved)
     )
     // What follows is a leg in any case.
     return leg as Leg
