@@ -59,6 +59,23 @@ export const enter = (ready: Ready, begin: (context: Context.Context<unknown>) =
     return path.run(() => path.next(0, config, []), { inside: entered(context, cell), outside: context })
   })
 
+/** The contexts of a run as a whole. */
+interface Contexts {
+  readonly inside: Context.Context<unknown>
+  readonly outside: Context.Context<unknown>
+}
+
+/** What there is to put back when an attempt is left. */
+interface WayBack {
+  readonly before: Pick<Cell, "attempt" | "instructions">
+  readonly contexts: Contexts | undefined
+  readonly around: Attempt | undefined
+  readonly restore: (leg: Leg) => Leg
+}
+
+const enterContext = (context: Context.Context<unknown>, then: Leg): Leg =>
+  Effect.zipRight(FiberRef.set(FiberRef.currentContext, context), then)
+
 /** The way of one attempt through the handlers. */
 class Path {
   readonly ready: Ready
@@ -77,41 +94,47 @@ class Path {
    * Runs the attempt, and ends it however it ends: what it acquired is released,
    * a finish becomes its result. The contexts are those of a run as a whole.
    */
-  run(leg: () => Leg, contexts?: Record<"inside" | "outside", Context.Context<unknown>>, around?: Attempt): Leg {
+  run(leg: () => Leg, contexts?: Contexts, around?: Attempt): Leg {
     const { attempt, cell } = this
-    const { attempt: before, instructions } = cell
+    const before = { attempt: cell.attempt, instructions: cell.instructions }
     cell.forget()
-    const enterContext = (context: Context.Context<unknown>, then: Leg) =>
-      Effect.zipRight(FiberRef.set(FiberRef.currentContext, context), then)
     return Effect.uninterruptibleMask((restore) => {
       cell.attempt = attempt
-      const left = (end: Leg): Leg => {
-        cell.attempt = before
-        cell.instructions = instructions
-        around?.follow(attempt)
-        return contexts === undefined ? end : enterContext(contexts.outside, end)
-      }
-      const end = (cause: Cause.Cause<unknown> | undefined): Leg => {
-        if (cause === undefined) return Effect.void
-        const answer = finished(cause)
-        return answer === undefined
-          ? Effect.zipRight(contexts === undefined ? this.farewell(cause) : Effect.void, Effect.failCause(cause))
-          : Effect.suspend(() => restore(this.sink.whole(attempt.answered(answer)) ?? Effect.void))
-      }
-      const close = (cause: Cause.Cause<unknown> | undefined): Leg => {
-        const closing = attempt.close(cause === undefined ? Exit.void : Exit.failCause(cause))
-        if (closing === undefined) return left(end(cause))
-        return Effect.flatMap(Effect.exit(closing), (closed) => {
-          if (Exit.isSuccess(closed)) return left(end(cause))
-          return left(end(cause === undefined ? closed.cause : Cause.sequential(cause, closed.cause)))
-        })
-      }
+      const onFailure = (cause: Cause.Cause<unknown> | undefined) =>
+        this.close(cause, { before, contexts, around, restore })
       const going = Effect.matchCauseEffect(restore(Effect.suspend(leg)), {
-        onSuccess: () => close(undefined),
-        onFailure: close
+        onSuccess: () => onFailure(undefined),
+        onFailure
       })
       return contexts === undefined ? going : enterContext(contexts.inside, going)
     })
+  }
+
+  /** Releases what was acquired, and leaves the attempt. */
+  private close(cause: Cause.Cause<unknown> | undefined, way: WayBack): Leg {
+    const closing = this.attempt.close(cause === undefined ? Exit.void : Exit.failCause(cause))
+    if (closing === undefined) return this.leave(cause, way)
+    return Effect.flatMap(Effect.exit(closing), (closed) => {
+      if (Exit.isSuccess(closed)) return this.leave(cause, way)
+      return this.leave(cause === undefined ? closed.cause : Cause.sequential(cause, closed.cause), way)
+    })
+  }
+
+  /** Puts back what was before the attempt, and ends as it ended; a finish gives the result. */
+  private leave(cause: Cause.Cause<unknown> | undefined, { around, before, contexts, restore }: WayBack): Leg {
+    const { attempt, cell } = this
+    const end = cause === undefined ? Effect.void : this.end(cause, contexts === undefined, restore)
+    cell.attempt = before.attempt
+    cell.instructions = before.instructions
+    around?.follow(attempt)
+    return contexts === undefined ? end : enterContext(contexts.outside, end)
+  }
+
+  private end(cause: Cause.Cause<unknown>, isInside: boolean, restore: WayBack["restore"]): Leg {
+    const answer = finished(cause)
+    return answer === undefined
+      ? Effect.zipRight(isInside ? this.farewell(cause) : Effect.void, Effect.failCause(cause))
+      : Effect.suspend(() => restore(this.sink.whole(this.attempt.answered(answer)) ?? Effect.void))
   }
 
   /** Tells the handlers around an attempt inside of a run that it gave no result. */
