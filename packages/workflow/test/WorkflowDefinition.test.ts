@@ -174,11 +174,6 @@ describe("what is wrong with a definition", () => {
       ["node.if: bad expression: there is no `matches`: a regular expression may take forever"]
     ],
     [
-      "macros in macros in macros",
-      of({ type: "condition", name: "a", if: "value.all(a, a.all(b, b.all(c, c)))", then: step("b") }),
-      ["node.if: bad expression: `all` is inside of 2 others like it, which is too deep"]
-    ],
-    [
       "an expression that is too long",
       of({ type: "condition", name: "a", if: "!".repeat(10_001), then: step("b") }),
       ["node.if: an expression has 10000 characters at the most"]
@@ -688,6 +683,77 @@ describe("an expression", () => {
       expect(yield* Effect.flip(run(of(route), "b"))).toMatchObject({ _tag: "UnknownRoute", choice: "b" })
       const prompt = { type: "agent", name: "ask", agent: "writer", prompt: "value.x" }
       expect(yield* Effect.flip(run(of(prompt), { x: 1 }))).toMatchObject({ _tag: "ExpressionFailed", node: "ask" })
+    })
+  )
+
+  // 3,000 numbers, a long text twice over, and a value that is 600 levels deep.
+  const much = {
+    list: Array.from({ length: 3000 }, (_, i) => i),
+    text: "a".repeat(200_000),
+    more: ["a".repeat(200_000)],
+    keys: Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`k${i}`, i])),
+    deep: JSON.parse(`${"[".repeat(600)}${"]".repeat(600)}`) as unknown
+  }
+  const twice = (start: string, times: number, of = "[x, x]") => `${start}${`.map(x, ${of})`.repeat(times)}`
+
+  it.effect.each<readonly [what: string, expression: string]>([
+    ["doubled lists", `${twice("[[1]]", 40, "x+x")}.size()>0`],
+    ["doubled texts", `${twice("['ab']", 40, "x+x")}[0].endsWith('b')`],
+    ["doubled bytes", `${twice("[b'ab']", 40, "x+x")}[0].size()>0`],
+    ["doubled lists with a name", `cel.bind(a, ${twice("[[1]]", 24, "x+x")}, size(a) > 0)`],
+    ["values that are doubled and compared", `${twice("[[1]]", 40)} == ${twice("[[1]]", 40)}`],
+    ["values that are doubled and searched", `${twice("[[1]]", 40)} in [${twice("[[1]]", 40)}]`],
+    [
+      "objects that are doubled and compared",
+      `${twice("[1]", 40, "{'x': x, 'y': x}")} == ${twice("[1]", 40, "{'x': x, 'y': x}")}`
+    ],
+    ["macros in macros", "value.list.all(x, value.list.all(y, x + y >= 0.0))"],
+    ["macros in macros in macros", "value.list.all(x, value.list.all(y, value.list.all(z, x + y + z >= 0.0)))"],
+    ["a map that is gone through again and again", "value.list.all(x, value.keys.exists(key, true))"],
+    ["errors that are passed over", "value.list.all(x, value.list.exists(y, y.nothing))"],
+    ["errors on the left of an or", "value.list.all(x, value.list.all(y, y.nothing || true))"],
+    ["a list that is searched again and again", "value.list.all(x, !(-1.0 in value.list))"],
+    ["a list that is compared again and again", "value.list.all(x, value.list == value.list + [])"],
+    ["a text that is searched again and again", "value.list.all(x, value.text.contains('aaab') == false)"],
+    ["a text that is searched for a long one", "!value.text.contains('b' + value.text.substring(1000))"],
+    ["a text that is split again and again", "value.list.all(x, value.text.split('').size() > 0)"],
+    ["texts that are compared again and again", "value.list.all(x, value.text == value.more[0])"],
+    ["texts in a list that are compared again and again", "value.list.all(x, [value.text] == value.more)"],
+    ["texts that are joined by a long one", "value.list.map(x, 'a').join(value.text) != ''"],
+    ["digits that are no duration", "duration(value.text.upperAscii().split('').map(a, '1').join()) > duration('1s')"],
+    ["times in a time zone", "value.list.all(x, timestamp(int(x)).getHours('Europe/Berlin') >= 0)"],
+    ["a deep value that is looked at again and again", "value.list.all(x, value.deep != x)"],
+    [
+      "JSON that is read again and again",
+      "value.list.all(x, bytes('[' + value.text.substring(100000).split('').map(a, '1').join(',') + ']').json().size() >= 0)"
+    ]
+  ])("ends soon, with an error: %s", ([, expression]) =>
+    Effect.map(Effect.flip(holds(expression, much)), (error) => {
+      expect(error).toMatchObject({ _tag: "ExpressionFailed", node: "if" })
+      expect(error.message).toMatch(/failed: It takes more than 1000000 steps\.$/)
+    })
+  )
+
+  it.effect("has types that end somewhere", () =>
+    Effect.gen(function* () {
+      // The name of the type of each is twice as long as that of the one before.
+      for (const of of ["{x: x}", "{'a': x, x: 'a'}", "[x]", "optional.of(x)"]) {
+        expect(yield* holds(`${twice("[1]", 80, of)}.size() == 1`, 1)).toBe(true)
+      }
+    })
+  )
+
+  it.effect.each([
+    "value.list.all(x, x >= 0 && x < 3000.0 && x * 2 != 1) && value.list.filter(x, x > 10).map(x, x + 1).size() == 2989",
+    "value.list.exists(x, x.nothing) || value.list.size() == 3000",
+    "value.list == value.list && 2999 in value.list && value.list + value.list != []",
+    "value.text.contains('aaa') && !value.text.contains('word') && (value.text + value.text).size() == 400000",
+    "value.list.map(x, string(x)).join(', ').split(', ').size() == 3000",
+    "value.list.filter(x, x < 50).all(x, value.list.filter(y, y < 50).exists(y, x == y))",
+    "[1, 2].all(x, [3].all(y, [4].all(z, x + y + z < 10)))"
+  ])("may take what is not too much, each time that it is evaluated: %s", (expression) =>
+    Effect.gen(function* () {
+      for (let i = 0; i < 5; i++) expect(yield* Effect.either(holds(expression, much))).toEqual(Either.right(true))
     })
   )
 
