@@ -1029,7 +1029,39 @@ describe("a text", () => {
       for (const deep of ["[", "{a: ", "- ", "? ", '{"node":']) {
         expect(yield* problems(deep.repeat(10_000))).toEqual(["too deep: more than 400 levels of values in values"])
       }
-      expect(yield* problems("x".repeat(1_000_001))).toEqual(["too large: more than 1000000 characters"])
+      expect(yield* problems("x".repeat(100_001))).toEqual(["too large: more than 100000 characters"])
+      const aliases = Array.from({ length: 501 }, (_, i) => `&a${i} 1, *a${i}`)
+      expect(yield* problems(`[${aliases.join()}]`)).toEqual(["too many aliases: more than 500"])
+      expect(yield* WorkflowDefinition.parse(`[${aliases.slice(1).join()}]`)).toHaveLength(1000)
+    })
+  )
+
+  it.effect("of many mistakes is told by the first of them", () =>
+    Effect.gen(function* () {
+      for (const wrong of ["&a ", "!a ", "]", "%a\n"]) {
+        const found = yield* problems(wrong.repeat(Math.floor(100_000 / wrong.length)))
+        expect(found).toHaveLength(21)
+        expect(found.at(-1)).toMatch(/^and (\d+ more|more, which are not looked for)$/)
+      }
+      const keys = (times: number) => Array.from({ length: times }, (_, i) => `k${i % 5000}: 1\n`).join("")
+      expect(yield* WorkflowDefinition.parse(keys(5000))).toMatchObject({ k0: 1, k4999: 1 })
+      const found = yield* problems(keys(10_000))
+      expect(found).toHaveLength(21)
+      expect(found[0]).toBe("Map keys must be unique at line 5001, column 1")
+      expect(found.at(-1)).toBe("and 4980 more")
+      const dashes = yield* problems("- ".repeat(49_999))
+      expect(dashes).toEqual(["too deep: more than 400 levels of values in values"])
+    })
+  )
+
+  it.effect("has keys that are keys of an object", () =>
+    Effect.gen(function* () {
+      expect(yield* problems('1: a\n"1": b')).toEqual(["Map keys must be unique at line 2, column 1"])
+      expect(yield* problems('[{ a: { b: 1 }, "a": 2 }]')).toEqual(["Map keys must be unique at line 1, column 17"])
+      expect(yield* WorkflowDefinition.parse("a: { a: 1 }\nb: [{ a: 1 }, { a: 2 }]")).toEqual({
+        a: { a: 1 },
+        b: [{ a: 1 }, { a: 2 }]
+      })
     })
   )
 
