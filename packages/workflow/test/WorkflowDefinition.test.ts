@@ -421,6 +421,37 @@ describe("a definition that means harm", () => {
     })
   )
 
+  it.effect("is refused when it cannot be read, or gives more than it seems to have", () =>
+    Effect.gen(function* () {
+      const oops = () => {
+        throw new Error("oops")
+      }
+      let deep: unknown = 1
+      for (let i = 0; i < 100_000; i++) deep = [deep]
+      const level300 = JSON.parse(`${"[".repeat(300)}${"]".repeat(300)}`) as unknown
+      const wide = Array.from({ length: 1000 }, () => 1)
+      const cases: ReadonlyArray<readonly [unknown, RegExp]> = [
+        [Object.defineProperty({}, "name", { get: oops, enumerable: true }), /^cannot be read: oops$/],
+        [new Proxy({}, { ownKeys: oops }), /^cannot be read: oops$/],
+        [of({ toJSON: oops }), /^cannot be read: oops$/],
+        [
+          of({
+            toJSON: () => {
+              throw Object.create(null)
+            }
+          }),
+          /^cannot be read: object$/
+        ],
+        [of({ toJSON: () => deep }), /^cannot be read: /],
+        [of({ toJSON: () => level300 }), /^node.*: too deep: more than 200 levels$/],
+        [of(Array.from({ length: 1000 }, () => ({ toJSON: () => wide }))), /^too large: more than 100000 values$/]
+      ]
+      for (const [definition, problem] of cases) {
+        expect(yield* problemsOf(definition)).toEqual([expect.stringMatching(problem)])
+      }
+    })
+  )
+
   it.effect("is refused when it contains itself", () =>
     Effect.gen(function* () {
       const node: { type: string; nodes: Array<unknown> } = { type: "sequence", nodes: [] }
@@ -817,12 +848,32 @@ describe("what stands around a node", () => {
     })
   )
 
-  it.effect("an each of what is no array dies with a word about it", () =>
+  it.effect("can deal with an each of what is no array", () =>
     Effect.gen(function* () {
-      const exit = yield* Effect.exit(run(of({ type: "each", name: "all", body: step("one") }), "text"))
-      expect(Exit.isFailure(exit) && Cause.squash(exit.cause)).toEqual(
-        new TypeError('Each "all" runs over an array, not string.')
-      )
+      const each = { type: "each", name: "all", body: step("one") }
+      for (const input of ["text", null, undefined, { length: 1 }]) {
+        const error = yield* Effect.flip(run(of(each), input))
+        expect(error).toMatchObject({ _tag: "ExpressionFailed", node: "all", expression: "value" })
+        expect(error.message).toMatch(/^The expression `value` of "all" failed: It gave \w+, not an array\.$/)
+      }
+      expect(yield* run(of({ ...each, onError: "skip" }), "text")).toBe("text")
+      const fallback = { ...step("else", "inc"), name: "else" }
+      expect(yield* run(of({ ...each, retry: { times: 1 }, onError: { fallback } }), 1)).toBe(2)
+      expect(yield* run(of({ ...each, onError: "skip" }), [1])).toEqual([1])
+    })
+  )
+
+  it.effect("can deal with what cannot be a prompt, whether one is written or not", () =>
+    Effect.gen(function* () {
+      const circle: Record<string, unknown> = {}
+      circle["self"] = circle
+      for (const prompt of [{}, { prompt: "value.x" }]) {
+        const agent = { type: "agent", name: "ask", agent: "writer", ...prompt }
+        const error = yield* Effect.flip(run(of(agent), circle))
+        expect(error).toMatchObject({ _tag: "ExpressionFailed", node: "ask" })
+        expect(error.message).toContain("circular")
+        expect(yield* run(of({ ...agent, onError: "skip" }), circle)).toBe(circle)
+      }
     })
   )
 })

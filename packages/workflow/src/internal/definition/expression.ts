@@ -97,7 +97,7 @@ export const evaluate = (
   node: string,
   { round, value }: Variables
 ): Effect.Effect<unknown, ExpressionFailed> => {
-  const failed = (cause: unknown) => new ExpressionFailed({ node, expression: text, cause })
+  const failed = (cause: unknown) => failure(node, text, cause)
   try {
     const variables = { value: asJson(value), ...(round !== undefined && { round }) }
     const result: unknown = withBudget(() => run(variables))
@@ -107,6 +107,23 @@ export const evaluate = (
     return failed(error)
   }
 }
+
+/** Where nothing is written that makes something else of it, the input is what is asked for. */
+const input = "value"
+const failure = (node: string, expression: string, cause: unknown) => new ExpressionFailed({ node, expression, cause })
+
+/** The input of a node as a text, or why there is none. */
+export const asText = (node: string, value: unknown): string | ExpressionFailed => {
+  try {
+    return typeof value === "string" ? value : jsonText(value)
+  } catch (error) {
+    return failure(node, input, error)
+  }
+}
+
+/** Why a node cannot go through its input. */
+export const notAnArray = (node: string, value: unknown): ExpressionFailed =>
+  failure(node, input, new TypeError(`It gave ${value === null ? "null" : typeof value}, not an array.`))
 
 /** What JSON makes of a value: an instance of a class is what it is written as, `undefined` is nothing, a big integer a number. */
 const asJson = (value: unknown): unknown =>
@@ -118,6 +135,9 @@ const asJson = (value: unknown): unknown =>
 const isRecord = (part: unknown): part is object =>
   typeof part === "object" && part !== null && !Array.isArray(part) && !(part instanceof Map)
 
-/** A value as JSON. Throws on a circle. */
-export const jsonText = (value: unknown): string =>
-  JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? Number(part) : part)) ?? "null"
+/** A value as JSON. Throws on a circle, and what `each`, which is called for each value, throws. */
+export const jsonText = (value: unknown, each?: () => void): string =>
+  JSON.stringify(value, (_, part: unknown) => {
+    each?.()
+    return typeof part === "bigint" ? Number(part) : part
+  }) ?? "null"
