@@ -56,14 +56,53 @@ const echo = ScriptedModel.layer(({ history }) => `re: ${Message.text(history.at
 
 describe("what is wrong with a definition", () => {
   const cases: ReadonlyArray<readonly [rule: string, definition: unknown, problems: ReadonlyArray<string>]> = [
-    ["nothing at all", null, ["expected WorkflowDefinition, actual null"]],
-    ["a node that is none", of(5), ["node: expected Node, actual 5"]],
+    ["nothing at all", null, ["must be an object, and is nothing"]],
+    ["a list", [], ["must be an object, and is a list"]],
+    ["a node that is none", of(5), ["node: must be an object, and is 5"]],
+    [
+      "nothing where something has to be",
+      of(
+        {
+          type: "sequence",
+          nodes: [
+            null,
+            { ...step("a"), retry: null, history: null },
+            { ...step("b"), retry: "twice", history: { format: null, statuses: null } },
+            { type: "sequence", nodes: null },
+            { type: "parallel", name: "c", branches: null },
+            { type: "parallel", name: "d", branches: { a: null } },
+            { type: "condition", name: "e", if: null, then: null },
+            { type: null, name: null }
+          ]
+        },
+        { workflows: { a: null, b: { node: null } }, history: [], maxNodes: null, onHistoryUnavailable: null }
+      ),
+      [
+        "node.nodes[0]: must be an object, and is nothing",
+        "node.nodes[1].retry: must be an object, and is nothing",
+        "node.nodes[1].history: must be an object, and is nothing",
+        'node.nodes[2].retry: must be an object, and is "twice"',
+        "node.nodes[2].history.statuses: must be a list of statuses, and is nothing",
+        "node.nodes[2].history.format: must be an object, and is nothing",
+        "node.nodes[3].nodes: must be a list of nodes, and is nothing",
+        "node.nodes[4].branches: must be an object of nodes, and is nothing",
+        "node.nodes[5].branches.a: must be an object, and is nothing",
+        "node.nodes[6].if: must be a CEL expression, and is nothing",
+        "node.nodes[6].then: must be an object, and is nothing",
+        'node.nodes[7].type: expected "agent" | "step" | "sequence" | "condition" | "loop" | "parallel" | "each" | "router" | "workflow", actual null',
+        "history: must be an object, and is a list",
+        "maxNodes: expected a whole number from 1",
+        'onHistoryUnavailable: expected "fail" or "continue"',
+        "workflows.a: must be an object, and is nothing",
+        "workflows.b.node: must be an object, and is nothing"
+      ]
+    ],
     [
       "arrays in place of objects",
       of({ type: "parallel", name: "a", branches: [] }, { workflows: [1] }),
       [
-        "node.branches: expected an object of nodes, actual []",
-        "workflows: expected an object of workflows, actual [1]"
+        "node.branches: must be an object of nodes, and is a list",
+        "workflows: must be an object of workflows, and is a list"
       ]
     ],
     ["no type", of({ name: "a" }), ["node.type: is missing"]],
@@ -317,7 +356,7 @@ describe("what is wrong with a definition", () => {
         'node.nodes[0].onError: expected "fail", "skip" or { "fallback": a node }',
         'node.nodes[1].onError: expected "fail", "skip" or { "fallback": a node }',
         "node.nodes[2].onError.fallback: is missing",
-        "node.nodes[3].onError.fallback: expected Node, actual 1"
+        "node.nodes[3].onError.fallback: must be an object, and is 1"
       ]
     ],
     [
@@ -367,11 +406,8 @@ describe("what is wrong with a definition", () => {
 
   it.effect("a value of any size makes one short line", () =>
     Effect.gen(function* () {
-      const [problem] = yield* problemsOf({
-        ...of(step("a")),
-        onHistoryUnavailable: Array.from({ length: 1000 }, () => "a long text")
-      })
-      expect(problem).toHaveLength("onHistoryUnavailable: ".length + 501)
+      const [problem] = yield* problemsOf(of({ ...step("a"), retry: "a long text".repeat(1000) }))
+      expect(problem).toHaveLength("node.retry: ".length + 501)
     })
   )
 })
@@ -1121,6 +1157,8 @@ describe("a text", () => {
       const error = yield* Effect.flip(WorkflowDefinition.fromText("name: 1\nname: 2", registry))
       expect(error.message).toBe("The definition is no workflow:\n- Map keys must be unique at line 2, column 1")
       expect((yield* Effect.flip(WorkflowDefinition.fromText("name: 1", registry))).problems).toHaveLength(2)
+      const nothing = yield* Effect.flip(WorkflowDefinition.fromText("", registry))
+      expect(nothing.message).toBe("The definition is no workflow:\n- must be an object, and is nothing")
     })
   )
 })
