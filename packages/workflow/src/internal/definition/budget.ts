@@ -36,7 +36,7 @@ class TooExpensive extends Error {
 interface Part {
   readonly op: string
   readonly args: unknown
-  readonly meta: { readonly alternate?: Part }
+  readonly meta: { readonly alternate?: Part; readonly macro?: unknown }
   readonly evaluate: (evaluator: Evaluator, part: Part, context: unknown) => unknown
   handle?: Handle
 }
@@ -156,6 +156,7 @@ const isPart = (value: unknown): value is Part =>
 const countOperation = (part: Part): void => {
   const { alternate } = part.meta
   if (alternate?.op === "comprehension") return before(alternate, (items) => spend(keys(items)))
+  if (part.meta.macro !== undefined) return
   if (part.op === "call" || part.op === "rcall") {
     const [name] = part.args as readonly [string]
     return before(part, (args) => spend(callOf(name, args as ReadonlyArray<unknown>)))
@@ -164,10 +165,10 @@ const countOperation = (part: Part): void => {
   if (operation !== undefined) before(part, (a, b) => spend(operation(a, b)))
 }
 
-/** A part has a `handle` that is given the values, if it is an operation at all. */
+/** What is checked has a `handle`, which is given the values. Without one nothing could be counted, so that it is refused. */
 const before = (part: Part, count: (a: unknown, b: unknown) => void): void => {
   const { handle } = part
-  if (handle === undefined) return
+  if (handle === undefined) throw new Error(`there is no way to count what \`${part.op}\` takes`)
   part.handle = (...args) => {
     count(args[0], args[1])
     return handle(...args)
@@ -183,9 +184,14 @@ const sum = (values: Iterable<unknown>, of: (value: unknown) => number): number 
   return total
 }
 
-/** Made into a list, to be gone through. */
-const keys = (items: unknown): number =>
-  Array.isArray(items) ? 0 : items instanceof Map ? items.size : Object.keys(Object(items)).length
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
+
+/** What is no list is made into one of its keys, to be gone through. */
+const keys = (items: unknown): number => {
+  if (!isObject(items) || Array.isArray(items)) return 0
+  if (items instanceof Map) return items.size
+  return items instanceof Uint8Array ? items.length : Object.keys(items).length
+}
 
 /** Texts of different lengths are different at once. */
 const same = (a: unknown, b: unknown): number =>
@@ -193,13 +199,12 @@ const same = (a: unknown, b: unknown): number =>
 
 /** Of two values, without what is inside of values that are inside. */
 const comparison = (a: unknown, b: unknown): number => {
-  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length ? sum(a, (item) => 1 + text(item)) : 0
-  if (a instanceof Map) return a.size + sum(a.values(), text)
-  if (b instanceof Map) return b.size + sum(b.values(), text)
-  return text(a) === text(b) ? text(a) : keys(a) + sum(values(a), text)
+  if (!isObject(a) || !isObject(b)) return same(a, b)
+  if (a instanceof Uint8Array) return text(a)
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length ? sum(a, (item) => 1 + text(item)) : 0
+  if (a instanceof Map) return sum(a.values(), (item) => 1 + text(item))
+  return sum(Object.values(a), (item) => 1 + text(item))
 }
-const values = (value: unknown): ReadonlyArray<unknown> =>
-  typeof value === "object" && value !== null && !(value instanceof Uint8Array) ? Object.values(value) : []
 
 const order = (a: unknown, b: unknown): number => Math.min(text(a), text(b))
 const length = (value: unknown): number => (Array.isArray(value) ? value.length : text(value))
