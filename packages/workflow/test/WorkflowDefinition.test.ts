@@ -788,6 +788,10 @@ describe("an expression", () => {
     ["texts in a list that are compared again and again", "value.list.all(x, [value.text] == value.more)"],
     ["texts that are joined by a long one", "value.list.map(x, 'a').join(value.text) != ''"],
     ["digits that are no duration", "duration(value.text.upperAscii().split('').map(a, '1').join()) > duration('1s')"],
+    [
+      "short digits that are no duration, again and again",
+      `value.list.exists(x, duration('${"1".repeat(100)}') > duration('1s'))`
+    ],
     ["times in a time zone", "value.list.all(x, timestamp(int(x)).getHours('Europe/Berlin') >= 0)"],
     ["a deep value that is looked at again and again", "value.list.all(x, value.deep != x)"],
     [

@@ -228,8 +228,9 @@ const callOf = (name: string, args: ReadonlyArray<unknown>): number => {
   if (Array.isArray(first) && name === "join") return sum(first, (item) => 1 + text(item) + text(second))
   if (first instanceof Date && second !== undefined) return perTimeZone
   if (searches.has(name)) return long + length(first) * length(second) * (perComparison / perCharacter ** 2)
-  // What the first makes of each byte is a value; the other looks for a unit from each digit on.
+  // What it makes of each byte may be a value.
   if (name === "json") return long
-  return name === "duration" ? long * long * perComparison : texts
+  // It looks for a unit after any two groups of digits, from each digit on.
+  return name === "duration" ? long ** 3 * perComparison : texts
 }
 const searches: ReadonlySet<string> = new Set(["contains", "indexOf", "lastIndexOf", "split"])
