@@ -56,14 +56,53 @@ const echo = ScriptedModel.layer(({ history }) => `re: ${Message.text(history.at
 
 describe("what is wrong with a definition", () => {
   const cases: ReadonlyArray<readonly [rule: string, definition: unknown, problems: ReadonlyArray<string>]> = [
-    ["nothing at all", null, ["expected WorkflowDefinition, actual null"]],
-    ["a node that is none", of(5), ["node: expected Node, actual 5"]],
+    ["nothing at all", null, ["must be an object, and is nothing"]],
+    ["a list", [], ["must be an object, and is a list"]],
+    ["a node that is none", of(5), ["node: must be an object, and is 5"]],
+    [
+      "nothing where something has to be",
+      of(
+        {
+          type: "sequence",
+          nodes: [
+            null,
+            { ...step("a"), retry: null, history: null },
+            { ...step("b"), retry: "twice", history: { format: null, statuses: null } },
+            { type: "sequence", nodes: null },
+            { type: "parallel", name: "c", branches: null },
+            { type: "parallel", name: "d", branches: { a: null } },
+            { type: "condition", name: "e", if: null, then: null },
+            { type: null, name: null }
+          ]
+        },
+        { workflows: { a: null, b: { node: null } }, history: [], maxNodes: null, onHistoryUnavailable: null }
+      ),
+      [
+        "node.nodes[0]: must be an object, and is nothing",
+        "node.nodes[1].retry: must be an object, and is nothing",
+        "node.nodes[1].history: must be an object, and is nothing",
+        'node.nodes[2].retry: must be an object, and is "twice"',
+        "node.nodes[2].history.statuses: must be a list of statuses, and is nothing",
+        "node.nodes[2].history.format: must be an object, and is nothing",
+        "node.nodes[3].nodes: must be a list of nodes, and is nothing",
+        "node.nodes[4].branches: must be an object of nodes, and is nothing",
+        "node.nodes[5].branches.a: must be an object, and is nothing",
+        "node.nodes[6].if: must be a CEL expression, and is nothing",
+        "node.nodes[6].then: must be an object, and is nothing",
+        'node.nodes[7].type: expected "agent" | "step" | "sequence" | "condition" | "loop" | "parallel" | "each" | "router" | "workflow", actual null',
+        "history: must be an object, and is a list",
+        "maxNodes: expected a whole number from 1",
+        'onHistoryUnavailable: expected "fail" or "continue"',
+        "workflows.a: must be an object, and is nothing",
+        "workflows.b.node: must be an object, and is nothing"
+      ]
+    ],
     [
       "arrays in place of objects",
       of({ type: "parallel", name: "a", branches: [] }, { workflows: [1] }),
       [
-        "node.branches: expected an object of nodes, actual []",
-        "workflows: expected an object of workflows, actual [1]"
+        "node.branches: must be an object of nodes, and is a list",
+        "workflows: must be an object of workflows, and is a list"
       ]
     ],
     ["no type", of({ name: "a" }), ["node.type: is missing"]],
@@ -172,11 +211,6 @@ describe("what is wrong with a definition", () => {
       "regular expressions",
       of({ type: "condition", name: "a", if: "value.matches('(a+)+$')", then: step("b") }),
       ["node.if: bad expression: there is no `matches`: a regular expression may take forever"]
-    ],
-    [
-      "macros in macros in macros",
-      of({ type: "condition", name: "a", if: "value.all(a, a.all(b, b.all(c, c)))", then: step("b") }),
-      ["node.if: bad expression: `all` is inside of 2 others like it, which is too deep"]
     ],
     [
       "an expression that is too long",
@@ -322,7 +356,7 @@ describe("what is wrong with a definition", () => {
         'node.nodes[0].onError: expected "fail", "skip" or { "fallback": a node }',
         'node.nodes[1].onError: expected "fail", "skip" or { "fallback": a node }',
         "node.nodes[2].onError.fallback: is missing",
-        "node.nodes[3].onError.fallback: expected Node, actual 1"
+        "node.nodes[3].onError.fallback: must be an object, and is 1"
       ]
     ],
     [
@@ -372,11 +406,8 @@ describe("what is wrong with a definition", () => {
 
   it.effect("a value of any size makes one short line", () =>
     Effect.gen(function* () {
-      const [problem] = yield* problemsOf({
-        ...of(step("a")),
-        onHistoryUnavailable: Array.from({ length: 1000 }, () => "a long text")
-      })
-      expect(problem).toHaveLength("onHistoryUnavailable: ".length + 501)
+      const [problem] = yield* problemsOf(of({ ...step("a"), retry: "a long text".repeat(1000) }))
+      expect(problem).toHaveLength("node.retry: ".length + 501)
     })
   )
 })
@@ -423,6 +454,37 @@ describe("a definition that means harm", () => {
       const node = new Step()
       expect(yield* problemsOf(of(node))).toEqual(["node.function: is missing"])
       expect(yield* run(of({ ...node, function: "same" }), 1)).toBe(1)
+    })
+  )
+
+  it.effect("is refused when it cannot be read, or gives more than it seems to have", () =>
+    Effect.gen(function* () {
+      const oops = () => {
+        throw new Error("oops")
+      }
+      let deep: unknown = 1
+      for (let i = 0; i < 100_000; i++) deep = [deep]
+      const level300 = JSON.parse(`${"[".repeat(300)}${"]".repeat(300)}`) as unknown
+      const wide = Array.from({ length: 1000 }, () => 1)
+      const cases: ReadonlyArray<readonly [unknown, RegExp]> = [
+        [Object.defineProperty({}, "name", { get: oops, enumerable: true }), /^cannot be read: oops$/],
+        [new Proxy({}, { ownKeys: oops }), /^cannot be read: oops$/],
+        [of({ toJSON: oops }), /^cannot be read: oops$/],
+        [
+          of({
+            toJSON: () => {
+              throw Object.create(null)
+            }
+          }),
+          /^cannot be read: object$/
+        ],
+        [of({ toJSON: () => deep }), /^cannot be read: /],
+        [of({ toJSON: () => level300 }), /^node.*: too deep: more than 200 levels$/],
+        [of(Array.from({ length: 1000 }, () => ({ toJSON: () => wide }))), /^too large: more than 100000 values$/]
+      ]
+      for (const [definition, problem] of cases) {
+        expect(yield* problemsOf(definition)).toEqual([expect.stringMatching(problem)])
+      }
     })
   )
 
@@ -691,6 +753,81 @@ describe("an expression", () => {
     })
   )
 
+  // 3,000 numbers, a long text twice over, and a value that is 600 levels deep.
+  const much = {
+    list: Array.from({ length: 3000 }, (_, i) => i),
+    text: "a".repeat(200_000),
+    more: ["a".repeat(200_000)],
+    keys: Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`k${i}`, i])),
+    deep: JSON.parse(`${"[".repeat(600)}${"]".repeat(600)}`) as unknown
+  }
+  const twice = (start: string, times: number, of = "[x, x]") => `${start}${`.map(x, ${of})`.repeat(times)}`
+
+  it.effect.each<readonly [what: string, expression: string]>([
+    ["doubled lists", `${twice("[[1]]", 40, "x+x")}.size()>0`],
+    ["doubled texts", `${twice("['ab']", 40, "x+x")}[0].endsWith('b')`],
+    ["doubled bytes", `${twice("[b'ab']", 40, "x+x")}[0].size()>0`],
+    ["doubled lists with a name", `cel.bind(a, ${twice("[[1]]", 24, "x+x")}, size(a) > 0)`],
+    ["values that are doubled and compared", `${twice("[[1]]", 40)} == ${twice("[[1]]", 40)}`],
+    ["values that are doubled and searched", `${twice("[[1]]", 40)} in [${twice("[[1]]", 40)}]`],
+    [
+      "objects that are doubled and compared",
+      `${twice("[1]", 40, "{'x': x, 'y': x}")} == ${twice("[1]", 40, "{'x': x, 'y': x}")}`
+    ],
+    ["macros in macros", "value.list.all(x, value.list.all(y, x + y >= 0.0))"],
+    ["macros in macros in macros", "value.list.all(x, value.list.all(y, value.list.all(z, x + y + z >= 0.0)))"],
+    ["a map that is gone through again and again", "value.list.all(x, value.keys.exists(key, true))"],
+    ["errors that are passed over", "value.list.all(x, value.list.exists(y, y.nothing))"],
+    ["errors on the left of an or", "value.list.all(x, value.list.all(y, y.nothing || true))"],
+    ["a list that is searched again and again", "value.list.all(x, !(-1.0 in value.list))"],
+    ["a list that is compared again and again", "value.list.all(x, value.list == value.list + [])"],
+    ["a text that is searched again and again", "value.list.all(x, value.text.contains('aaab') == false)"],
+    ["a text that is searched for a long one", "!value.text.contains('b' + value.text.substring(1000))"],
+    ["a text that is split again and again", "value.list.all(x, value.text.split('').size() > 0)"],
+    ["texts that are compared again and again", "value.list.all(x, value.text == value.more[0])"],
+    ["texts in a list that are compared again and again", "value.list.all(x, [value.text] == value.more)"],
+    ["texts that are joined by a long one", "value.list.map(x, 'a').join(value.text) != ''"],
+    ["digits that are no duration", "duration(value.text.upperAscii().split('').map(a, '1').join()) > duration('1s')"],
+    [
+      "short digits that are no duration, again and again",
+      `value.list.exists(x, duration('${"1".repeat(100)}') > duration('1s'))`
+    ],
+    ["times in a time zone", "value.list.all(x, timestamp(int(x)).getHours('Europe/Berlin') >= 0)"],
+    ["a deep value that is looked at again and again", "value.list.all(x, value.deep != x)"],
+    [
+      "JSON that is read again and again",
+      "value.list.all(x, bytes('[' + value.text.substring(100000).split('').map(a, '1').join(',') + ']').json().size() >= 0)"
+    ]
+  ])("ends soon, with an error: %s", ([, expression]) =>
+    Effect.map(Effect.flip(holds(expression, much)), (error) => {
+      expect(error).toMatchObject({ _tag: "ExpressionFailed", node: "if" })
+      expect(error.message).toMatch(/failed: It takes more than 1000000 steps\.$/)
+    })
+  )
+
+  it.effect("has types that end somewhere", () =>
+    Effect.gen(function* () {
+      // The name of the type of each is twice as long as that of the one before.
+      for (const of of ["{x: x}", "{'a': x, x: 'a'}", "[x]", "optional.of(x)"]) {
+        expect(yield* holds(`${twice("[1]", 80, of)}.size() == 1`, 1)).toBe(true)
+      }
+    })
+  )
+
+  it.effect.each([
+    "value.list.all(x, x >= 0 && x < 3000.0 && x * 2 != 1) && value.list.filter(x, x > 10).map(x, x + 1).size() == 2989",
+    "value.list.exists(x, x.nothing) || value.list.size() == 3000",
+    "value.list == value.list && 2999 in value.list && value.list + value.list != []",
+    "value.text.contains('aaa') && !value.text.contains('word') && (value.text + value.text).size() == 400000",
+    "value.list.map(x, string(x)).join(', ').split(', ').size() == 3000",
+    "value.list.filter(x, x < 50).all(x, value.list.filter(y, y < 50).exists(y, x == y))",
+    "[1, 2].all(x, [3].all(y, [4].all(z, x + y + z < 10)))"
+  ])("may take what is not too much, each time that it is evaluated: %s", (expression) =>
+    Effect.gen(function* () {
+      for (let i = 0; i < 5; i++) expect(yield* Effect.either(holds(expression, much))).toEqual(Either.right(true))
+    })
+  )
+
   it.effect("of a loop sees the rounds done", () =>
     Effect.gen(function* () {
       const loop = { type: "loop", name: "loop", body: step("one", "inc"), max: 9 }
@@ -751,12 +888,32 @@ describe("what stands around a node", () => {
     })
   )
 
-  it.effect("an each of what is no array dies with a word about it", () =>
+  it.effect("can deal with an each of what is no array", () =>
     Effect.gen(function* () {
-      const exit = yield* Effect.exit(run(of({ type: "each", name: "all", body: step("one") }), "text"))
-      expect(Exit.isFailure(exit) && Cause.squash(exit.cause)).toEqual(
-        new TypeError('Each "all" runs over an array, not string.')
-      )
+      const each = { type: "each", name: "all", body: step("one") }
+      for (const input of ["text", null, undefined, { length: 1 }]) {
+        const error = yield* Effect.flip(run(of(each), input))
+        expect(error).toMatchObject({ _tag: "ExpressionFailed", node: "all", expression: "value" })
+        expect(error.message).toMatch(/^The expression `value` of "all" failed: It gave \w+, not an array\.$/)
+      }
+      expect(yield* run(of({ ...each, onError: "skip" }), "text")).toBe("text")
+      const fallback = { ...step("else", "inc"), name: "else" }
+      expect(yield* run(of({ ...each, retry: { times: 1 }, onError: { fallback } }), 1)).toBe(2)
+      expect(yield* run(of({ ...each, onError: "skip" }), [1])).toEqual([1])
+    })
+  )
+
+  it.effect("can deal with what cannot be a prompt, whether one is written or not", () =>
+    Effect.gen(function* () {
+      const circle: Record<string, unknown> = {}
+      circle["self"] = circle
+      for (const prompt of [{}, { prompt: "value.x" }]) {
+        const agent = { type: "agent", name: "ask", agent: "writer", ...prompt }
+        const error = yield* Effect.flip(run(of(agent), circle))
+        expect(error).toMatchObject({ _tag: "ExpressionFailed", node: "ask" })
+        expect(error.message).toContain("circular")
+        expect(yield* run(of({ ...agent, onError: "skip" }), circle)).toBe(circle)
+      }
     })
   )
 })
@@ -963,7 +1120,39 @@ describe("a text", () => {
       for (const deep of ["[", "{a: ", "- ", "? ", '{"node":']) {
         expect(yield* problems(deep.repeat(10_000))).toEqual(["too deep: more than 400 levels of values in values"])
       }
-      expect(yield* problems("x".repeat(1_000_001))).toEqual(["too large: more than 1000000 characters"])
+      expect(yield* problems("x".repeat(100_001))).toEqual(["too large: more than 100000 characters"])
+      const aliases = Array.from({ length: 501 }, (_, i) => `&a${i} 1, *a${i}`)
+      expect(yield* problems(`[${aliases.join()}]`)).toEqual(["too many aliases: more than 500"])
+      expect(yield* WorkflowDefinition.parse(`[${aliases.slice(1).join()}]`)).toHaveLength(1000)
+    })
+  )
+
+  it.effect("of many mistakes is told by the first of them", () =>
+    Effect.gen(function* () {
+      for (const wrong of ["&a ", "!a ", "]", "%a\n"]) {
+        const found = yield* problems(wrong.repeat(Math.floor(100_000 / wrong.length)))
+        expect(found).toHaveLength(21)
+        expect(found.at(-1)).toMatch(/^and (\d+ more|more, which are not looked for)$/)
+      }
+      const keys = (times: number) => Array.from({ length: times }, (_, i) => `k${i % 5000}: 1\n`).join("")
+      expect(yield* WorkflowDefinition.parse(keys(5000))).toMatchObject({ k0: 1, k4999: 1 })
+      const found = yield* problems(keys(10_000))
+      expect(found).toHaveLength(21)
+      expect(found[0]).toBe("Map keys must be unique at line 5001, column 1")
+      expect(found.at(-1)).toBe("and 4980 more")
+      const dashes = yield* problems("- ".repeat(49_999))
+      expect(dashes).toEqual(["too deep: more than 400 levels of values in values"])
+    })
+  )
+
+  it.effect("has keys that are keys of an object", () =>
+    Effect.gen(function* () {
+      expect(yield* problems('1: a\n"1": b')).toEqual(["Map keys must be unique at line 2, column 1"])
+      expect(yield* problems('[{ a: { b: 1 }, "a": 2 }]')).toEqual(["Map keys must be unique at line 1, column 17"])
+      expect(yield* WorkflowDefinition.parse("a: { a: 1 }\nb: [{ a: 1 }, { a: 2 }]")).toEqual({
+        a: { a: 1 },
+        b: [{ a: 1 }, { a: 2 }]
+      })
     })
   )
 
@@ -972,6 +1161,8 @@ describe("a text", () => {
       const error = yield* Effect.flip(WorkflowDefinition.fromText("name: 1\nname: 2", registry))
       expect(error.message).toBe("The definition is no workflow:\n- Map keys must be unique at line 2, column 1")
       expect((yield* Effect.flip(WorkflowDefinition.fromText("name: 1", registry))).problems).toHaveLength(2)
+      const nothing = yield* Effect.flip(WorkflowDefinition.fromText("", registry))
+      expect(nothing.message).toBe("The definition is no workflow:\n- must be an object, and is nothing")
     })
   )
 })

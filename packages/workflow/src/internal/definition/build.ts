@@ -10,10 +10,12 @@ import * as Schedule from "effect/Schedule"
 import * as Node from "../../Node.ts"
 import * as Workflow from "../../Workflow.ts"
 import type { ExpressionFailed } from "../../WorkflowErrors.ts"
+import { makeNode } from "../node.ts"
+import { impl, typed } from "../nodeType.ts"
 import type { Compile } from "./check.ts"
 import type { Beside, DurationData, NodeDefinition, RetryData, WorkflowDefinition } from "./data.ts"
 import { nameOf } from "./value.ts"
-import { evaluate, type Gives, jsonText } from "./expression.ts"
+import { asText, evaluate, type Gives, notAnArray } from "./expression.ts"
 
 /** What a definition can name. */
 export interface Parts {
@@ -84,7 +86,7 @@ const withoutAround = (node: NodeDefinition, builder: Builder): AnyNode => {
     case "agent": {
       const { agent, name, prompt } = node
       const ask: (input: unknown) => Node.OrEffect<string> =
-        prompt === undefined ? asText : asking<string>(prompt, "string", name)
+        prompt === undefined ? (input) => asText(name, input) : asking<string>(prompt, "string", name)
       return Node.agent(name, agents[agent]!, { prompt: ask })
     }
     case "step":
@@ -112,8 +114,7 @@ const withoutAround = (node: NodeDefinition, builder: Builder): AnyNode => {
     case "parallel":
       return Node.parallel(node.name, children(node.branches), besideOptions(node))
     case "each":
-      // What comes from before has no type here; what is no array dies in the node.
-      return Node.each(node.name, child(node.body), besideOptions(node)) as AnyNode
+      return overAnything(node.name, Node.each(node.name, child(node.body), besideOptions(node)))
     case "router":
       return Node.router(node.name, {
         choose: asking<string>(node.choose, "string", node.name),
@@ -126,7 +127,19 @@ const withoutAround = (node: NodeDefinition, builder: Builder): AnyNode => {
   }
 }
 
-const asText = (input: unknown): string => (typeof input === "string" ? input : jsonText(input))
+/** No type says what comes from before, so that what is no array is a failure here, with which a definition can deal. */
+const overAnything = <Out, E, R>(name: string, each: Node.Node<ReadonlyArray<unknown>, Out, E, R>): AnyNode => {
+  const node = impl(each)
+  return typed(
+    makeNode({
+      ...node,
+      compile: (env) => {
+        const runner = node.compile(env)
+        return (input, at) => (Array.isArray(input) ? runner(input, at) : notAnArray(name, input))
+      }
+    })
+  )
+}
 
 const besideOptions = ({ concurrency, settlement = "fail-fast" }: Beside) => ({
   settlement,

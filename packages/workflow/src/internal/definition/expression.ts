@@ -9,6 +9,7 @@ import { Environment, type ParseResult } from "@marcbachmann/cel-js"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { ExpressionFailed } from "../../WorkflowErrors.ts"
+import { meter, metered, withBudget } from "./budget.ts"
 import { summary } from "./path.ts"
 
 /** What an expression has to give. */
@@ -28,11 +29,9 @@ export interface Expression {
   readonly run: ParseResult
 }
 
-/** No definition can keep a process busy: not with a long expression, nor with lists in lists in lists. */
+/** No definition can keep a process busy with reading it; what it may take to evaluate one, the budget says. */
 const limits = { maxAstNodes: 1000, maxDepth: 100, maxListElements: 200, maxMapEntries: 200, maxCallArguments: 16 }
 const longest = 10_000
-const deepestMacro = 2
-const macros: ReadonlySet<unknown> = new Set(["all", "exists", "exists_one", "map", "filter", "bind"])
 
 const arithmetic: Readonly<Record<string, (a: number, b: number) => number>> = {
   "+": (a, b) => a + b,
@@ -50,10 +49,11 @@ const environment = (): Environment => {
       .registerOperator(`double ${operator} int: double`, mixed)
       .registerOperator(`int ${operator} double: double`, mixed)
   }
-  return env
+  env
     .registerOperator("double % double", arithmetic["%"]!)
     .registerOperator("double == int", (a: number, b: bigint) => a === Number(b))
     .registerVariable("value", "dyn")
+  return metered(env)
 }
 
 const outside = environment()
@@ -67,8 +67,11 @@ export const compileExpression = (text: string, gives: Gives, hasRound: boolean)
     const { error, type, valid } = run.check()
     if (!valid) return Either.left(reason(error, text))
     if (type !== gives && type !== "dyn") return Either.left(`bad expression: it gives ${type}, not ${wanted[gives]}`)
-    const refused = refusal(run.ast, 0)
-    return refused === undefined ? Either.right({ text, gives, run }) : Either.left(`bad expression: ${refused}`)
+    if (hasMatches(run.ast)) {
+      return Either.left("bad expression: there is no `matches`: a regular expression may take forever")
+    }
+    meter(run)
+    return Either.right({ text, gives, run })
   } catch (error) {
     return Either.left(reason(error, text))
   }
@@ -82,24 +85,10 @@ const reason = (error: unknown, text: string): string => {
   return `bad expression: ${summary(error)}${at}`
 }
 
-/** What an expression may not have: regular expressions, which can take forever, and macros in macros in macros. */
-const refusal = (part: unknown, depth: number): string | undefined => {
-  if (Array.isArray(part)) {
-    for (const item of part) {
-      const refused = refusal(item, depth)
-      if (refused !== undefined) return refused
-    }
-    return undefined
-  }
-  if (typeof part !== "object" || part === null || !("op" in part && "args" in part)) return undefined
-  if (part.op !== "rcall") return refusal(part.args, depth)
-  const [called, receiver, args] = part.args as ReadonlyArray<unknown>
-  if (called === "matches") return "there is no `matches`: a regular expression may take forever"
-  const inside = macros.has(called) ? depth + 1 : depth
-  if (inside > deepestMacro)
-    return `\`${String(called)}\` is inside of ${deepestMacro} others like it, which is too deep`
-  // What is called on the result of another is done after it, not in it.
-  return refusal(receiver, depth) ?? refusal(args, inside)
+const hasMatches = (part: unknown): boolean => {
+  if (Array.isArray(part)) return part.some(hasMatches)
+  if (typeof part !== "object" || part === null || !("op" in part && "args" in part)) return false
+  return (part.op === "rcall" && (part.args as ReadonlyArray<unknown>)[0] === "matches") || hasMatches(part.args)
 }
 
 /** Evaluates an expression, or gives why it has failed. */
@@ -108,15 +97,33 @@ export const evaluate = (
   node: string,
   { round, value }: Variables
 ): Effect.Effect<unknown, ExpressionFailed> => {
-  const failed = (cause: unknown) => new ExpressionFailed({ node, expression: text, cause })
+  const failed = (cause: unknown) => failure(node, text, cause)
   try {
-    const result: unknown = run({ value: asJson(value), ...(round !== undefined && { round }) })
+    const variables = { value: asJson(value), ...(round !== undefined && { round }) }
+    const result: unknown = withBudget(() => run(variables))
     const fits = typeof result === (gives === "bool" ? "boolean" : "string")
     return fits ? Effect.succeed(result) : failed(new TypeError(`It gave ${typeof result}, not ${wanted[gives]}.`))
   } catch (error) {
     return failed(error)
   }
 }
+
+/** Where nothing is written that makes something else of it, the input is what is asked for. */
+const input = "value"
+const failure = (node: string, expression: string, cause: unknown) => new ExpressionFailed({ node, expression, cause })
+
+/** The input of a node as a text, or why there is none. */
+export const asText = (node: string, value: unknown): string | ExpressionFailed => {
+  try {
+    return typeof value === "string" ? value : jsonText(value)
+  } catch (error) {
+    return failure(node, input, error)
+  }
+}
+
+/** Why a node cannot go through its input. */
+export const notAnArray = (node: string, value: unknown): ExpressionFailed =>
+  failure(node, input, new TypeError(`It gave ${value === null ? "null" : typeof value}, not an array.`))
 
 /** What JSON makes of a value: an instance of a class is what it is written as, `undefined` is nothing, a big integer a number. */
 const asJson = (value: unknown): unknown =>
@@ -128,6 +135,9 @@ const asJson = (value: unknown): unknown =>
 const isRecord = (part: unknown): part is object =>
   typeof part === "object" && part !== null && !Array.isArray(part) && !(part instanceof Map)
 
-/** A value as JSON. Throws on a circle. */
-export const jsonText = (value: unknown): string =>
-  JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? Number(part) : part)) ?? "null"
+/** A value as JSON. Throws on a circle, and what `each`, which is called for each value, throws. */
+export const jsonText = (value: unknown, each?: () => void): string =>
+  JSON.stringify(value, (_, part: unknown) => {
+    each?.()
+    return typeof part === "bigint" ? Number(part) : part
+  }) ?? "null"

@@ -16,8 +16,27 @@ const expecting = (title: string) => ({
   message: () => ({ message: `expected ${title}`, override: true })
 })
 
+/** Says what has to be there, where something of another kind is: the Schema library would tell of names that only this file knows. */
+const must = (what: string) => ({
+  message: ({ actual }: { readonly actual: unknown }) => ({
+    message: `must be ${what}, and is ${shown(actual)}`,
+    // What is wrong inside of one of the right kind is told of itself.
+    override: false
+  })
+})
+const anObject = must("an object")
+
+const shown = (value: unknown): string => {
+  if (value === null) return "nothing"
+  if (typeof value === "object") return Array.isArray(value) ? "a list" : "an object"
+  return typeof value === "string" ? JSON.stringify(value) : String(value)
+}
+
 const wholeFrom = (least: number) =>
   Schema.Int.pipe(Schema.greaterThanOrEqualTo(least)).annotations(expecting(`a whole number from ${least}`))
+
+const oneOf = <const Words extends readonly [string, ...Array<string>]>(...words: Words) =>
+  Schema.Literal(...words).annotations(expecting(words.map((word) => JSON.stringify(word)).join(" or ")))
 
 const Name = Schema.String.pipe(Schema.pattern(/\S/)).annotations(expecting("a name"))
 
@@ -55,32 +74,32 @@ const FormatData: Schema.Schema<Partial<HistoryFormat>> = Schema.Struct({
   includeOutput: optional(Schema.Boolean),
   includeTimestamp: optional(Schema.Boolean),
   maxCharacters: optional(wholeFrom(0))
-})
+}).annotations(anObject)
 
 /** Whether something has the shape of a format. */
 export const isFormat = Schema.is(FormatData)
 
 const HistoryData: Schema.Schema<Data.HistoryData> = Schema.Struct({
-  mode: optional(Schema.Literal("inherit", "on", "off")),
+  mode: optional(oneOf("inherit", "on", "off")),
   runs: optional(
     Schema.Union(Schema.Literal("inherit", "all"), wholeFrom(0)).annotations(
       expecting('"inherit", "all" or a whole number from 0')
     )
   ),
   statuses: optional(
-    Schema.Array(RunStatus).pipe(
-      Schema.minItems(1, { message: () => 'expected one status at least; "mode" turns history off' })
-    )
+    Schema.Array(RunStatus)
+      .annotations(must("a list of statuses"))
+      .pipe(Schema.minItems(1, { message: () => 'expected one status at least; "mode" turns history off' }))
   ),
   format: optional(FormatData)
-}).annotations({ identifier: "History" })
+}).annotations({ identifier: "History", ...anObject })
 
 const RetryData: Schema.Schema<Data.RetryData> = Schema.Struct({
   times: optional(wholeFrom(0)),
   delay: optional(DurationData),
   factor: optional(Schema.Number.pipe(Schema.between(1, 1000)).annotations(expecting("a number from 1 to 1000"))),
   maxDelay: optional(DurationData)
-}).annotations({ identifier: "Retry" })
+}).annotations({ identifier: "Retry", ...anObject })
 
 const Settlement = Schema.Union(
   Schema.Literal("fail-fast", "settle"),
@@ -89,7 +108,7 @@ const Settlement = Schema.Union(
 
 const Child = Schema.suspend((): Schema.Schema<Data.NodeDefinition> => NodeSchema)
 const children = Schema.Record({ key: Schema.String, value: Child }).pipe(
-  Schema.annotations({ title: "an object of nodes" }),
+  Schema.annotations(must("an object of nodes")),
   Schema.filter((copy) => Object.keys(copy).length > 0 || hasProto(copy) || "expected one entry at least", {
     jsonSchema: { minProperties: 1 }
   })
@@ -115,7 +134,7 @@ const around = {
   history: optional(HistoryData)
 }
 const beside = { settlement: optional(Settlement), concurrency: optional(wholeFrom(1)) }
-const Expression = Schema.String.annotations({ title: "a CEL expression" })
+const Expression = Schema.String.annotations(must("a CEL expression"))
 
 const node = <Type extends string, Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>
   Schema.Struct({ type: Schema.Literal(type), ...fields, ...around })
@@ -125,7 +144,9 @@ const NodeSchema: Schema.Schema<Data.NodeDefinition> = Schema.Union(
   node("step", { name: Name, function: Schema.String }),
   node("sequence", {
     name: optional(Name),
-    nodes: Schema.Array(Child).pipe(Schema.minItems(1, { message: () => "expected one node at least" }))
+    nodes: Schema.Array(Child)
+      .annotations(must("a list of nodes"))
+      .pipe(Schema.minItems(1, { message: () => "expected one node at least" }))
   }),
   // oxlint-disable-next-line unicorn/no-thenable -- not a function, so nothing waits for it
   node("condition", { name: Name, if: Expression, then: Child, else: optional(Child) }),
@@ -135,13 +156,13 @@ const NodeSchema: Schema.Schema<Data.NodeDefinition> = Schema.Union(
     while: optional(Expression),
     until: optional(Expression),
     max: wholeFrom(1),
-    onMax: optional(Schema.Literal("fail", "stop"))
+    onMax: optional(oneOf("fail", "stop"))
   }),
   node("parallel", { name: Name, branches: children, ...beside }),
   node("each", { name: Name, body: Child, ...beside }),
   node("router", { name: Name, choose: Expression, routes: children }),
   node("workflow", { name: optional(Name), workflow: Schema.String })
-).annotations({ identifier: "Node" })
+).annotations({ identifier: "Node", ...anObject })
 
 /** The Schema of a definition. */
 export const schema: Schema.Schema<Data.WorkflowDefinition> = Schema.Struct({
@@ -149,11 +170,11 @@ export const schema: Schema.Schema<Data.WorkflowDefinition> = Schema.Struct({
   node: Child,
   history: optional(HistoryData),
   maxNodes: optional(wholeFrom(1)),
-  onHistoryUnavailable: optional(Schema.Literal("fail", "continue")),
+  onHistoryUnavailable: optional(oneOf("fail", "continue")),
   workflows: optional(
     Schema.Record({
       key: Schema.String,
-      value: Schema.Struct({ name: optional(Name), node: Child, history: optional(HistoryData) })
-    }).annotations({ title: "an object of workflows" })
+      value: Schema.Struct({ name: optional(Name), node: Child, history: optional(HistoryData) }).annotations(anObject)
+    }).annotations(must("an object of workflows"))
   )
-}).annotations({ identifier: "WorkflowDefinition" })
+}).annotations({ identifier: "WorkflowDefinition", ...anObject })

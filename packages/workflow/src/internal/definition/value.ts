@@ -15,9 +15,34 @@ const maxValues = 100_000
 
 /** A copy that is plain data: what JSON has no word for is not in it, nor is what a prototype has. */
 export const plainCopy = (definition: unknown): Either.Either<unknown, Problem> => {
-  const problem = tooBig(definition)
-  return problem === undefined ? Either.right(JSON.parse(jsonText(definition))) : Either.left(problem)
+  try {
+    const problem = tooBig(definition)
+    if (problem !== undefined) return Either.left(problem)
+    const copy: unknown = JSON.parse(jsonText(definition, atMost(maxValues)))
+    // What a `toJSON` gives was not looked at before.
+    const grown = tooBig(copy)
+    return grown === undefined ? Either.right(copy) : Either.left(grown)
+  } catch (error) {
+    if (error instanceof TooManyValues) return Either.left(tooLarge)
+    // A getter, a proxy or a `toJSON` throws what it likes, or gives what is too deep for the stack.
+    return Either.left({
+      path: [],
+      message: `cannot be read: ${error instanceof Error ? error.message : typeof error}`
+    })
+  }
 }
+
+class TooManyValues extends Error {}
+
+/** Throws when it is called more often. */
+const atMost = (times: number) => {
+  let left = times
+  return () => {
+    if (--left < 0) throw new TooManyValues()
+  }
+}
+
+const tooLarge: Problem = { path: [], message: `too large: more than ${maxValues} values` }
 
 /** Looks at the size before anything else does, without a stack that could overflow. What stands in two places counts twice. */
 const tooBig = (definition: unknown): Problem | undefined => {
@@ -25,7 +50,7 @@ const tooBig = (definition: unknown): Problem | undefined => {
   const open: Array<{ readonly value: unknown; readonly path: Path }> = [{ value: definition, path: [] }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { path, value } = next
-    if (++values + open.length > maxValues) return { path: [], message: `too large: more than ${maxValues} values` }
+    if (++values + open.length > maxValues) return tooLarge
     if (path.length > maxDepth) return { path: path.slice(0, 6), message: `too deep: more than ${maxDepth} levels` }
     for (const [key, inner] of entries(value)) open.push({ value: inner, path: [...path, key] })
   }
