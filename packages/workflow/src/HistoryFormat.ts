@@ -98,9 +98,20 @@ export const defaults: HistoryFormat = {
  *   pair in it, or such that a label and a text together could spell it
  * - a label that is empty, has a colon in it or begins with `[`; one label for
  *   both, if both are included
+ * - a field that there is not, or of another type
  * - a `maxCharacters` that is neither a whole number from 0 up nor `Infinity`
  */
-export const make = (options?: Partial<HistoryFormat>): HistoryFormat => checked({ ...defaults, ...options })
+export const make = (options: Partial<HistoryFormat> = {}): HistoryFormat => {
+  for (const [key, value] of Object.entries(options)) {
+    if (!Object.hasOwn(defaults, key)) {
+      const fields = Object.keys(defaults).join(", ")
+      throw new Errors.DefinitionError(`A format has no ${JSON.stringify(key)}, only ${fields}.`)
+    }
+    const wanted = typeof defaults[key as keyof HistoryFormat]
+    if (typeof value !== wanted) throw new Errors.DefinitionError(`The ${key} of a format must be a ${wanted}.`)
+  }
+  return checked({ ...defaults, ...options })
+}
 
 const checked = (format: HistoryFormat): HistoryFormat => {
   const { maxCharacters: max } = format

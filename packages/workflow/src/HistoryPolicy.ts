@@ -38,5 +38,11 @@ export interface HistoryPolicy {
 /** What a node with this policy needs. */
 export type Needs<P> = "mode" extends keyof P ? ("on" extends P["mode"] ? HistoryStore : never) : never
 
-/** Refuses fields that a policy does not have. */
-export type Known<P> = { readonly [K in Exclude<keyof P, keyof HistoryPolicy>]: never }
+/** Refuses fields that a policy, or the layout in it, does not have. */
+export type Known<P> = { readonly [K in Exclude<keyof P, keyof HistoryPolicy>]: never } & (P extends {
+  readonly format: infer F extends object
+}
+  ? F extends FormatFunction
+    ? unknown
+    : { readonly format: { readonly [K in Exclude<keyof F, keyof HistoryFormat>]: never } }
+  : unknown)

@@ -24,6 +24,7 @@ import { dual } from "effect/Function"
 import { type Child, isNodeImpl, makeNode, type NodeImpl } from "./internal/node.ts"
 import {
   type Any,
+  called,
   type Context,
   type ContextOf,
   type Error,
@@ -32,7 +33,6 @@ import {
   type Input,
   named,
   type Node,
-  type NoPromise,
   type OrEffect,
   type Output,
   typed,
@@ -60,7 +60,7 @@ export type {
   Compatible,
   InputOfAll,
   NoCommonInput,
-  NoPromise,
+  NotWaitedFor,
   Node,
   OrEffect,
   Output,
@@ -76,11 +76,10 @@ export const isNode = (u: unknown): u is Any => isNodeImpl(u)
 // -----------------------------------------------------------------------------
 
 /** A step that is a function of its input, which gives a value or an Effect. What it throws is a defect. */
-export const step = <In, X>(
-  name: string,
-  f: ((input: In) => X) & NoPromise<X>
-): Node<In, ValueOf<X>, ErrorOf<X>, ContextOf<X>> =>
-  typed(makeNode({ kind: "step", name: named("A step", name), compile: () => (input) => Run.call(f, input) }))
+export const step = <In, X>(name: string, f: (input: In) => X): Node<In, ValueOf<X>, ErrorOf<X>, ContextOf<X>> => {
+  called(`Step "${named("A step", name)}"`, f)
+  return typed(makeNode({ kind: "step", name, compile: () => (input) => Run.call(f, input) }))
+}
 
 /** How an agent runs as a step. */
 export interface AgentOptions<in In, in Out, out X> {

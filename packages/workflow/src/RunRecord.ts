@@ -54,7 +54,8 @@ const maxDepth = 200
  */
 export const toPlain = (value: unknown): unknown => copy(value, "", [])
 
-const copy = (value: unknown, key: string, around: ReadonlyArray<object>): unknown => {
+/** `around` are the objects on the way to the value. */
+const copy = (value: unknown, key: string, around: Array<object>): unknown => {
   switch (typeof value) {
     case "number":
       return Number.isFinite(value) ? value : null
@@ -70,27 +71,30 @@ const copy = (value: unknown, key: string, around: ReadonlyArray<object>): unkno
   if (value === null) return value
   if (around.includes(value)) return "[circular]"
   if (around.length >= maxDepth) return "[deeper]"
-  const inside = [...around, value]
+  around.push(value)
   try {
     const { toJSON } = value as { readonly toJSON?: unknown }
     if (typeof toJSON === "function") {
       const json: unknown = toJSON.call(value, key)
-      return json === value ? fields(value, inside) : copy(json, key, inside)
+      return json === value ? fields(value, around) : copy(json, key, around)
     }
-    if (Array.isArray(value)) return Array.from(value, (element, i) => copy(element, String(i), inside) ?? null)
-    if (value instanceof Map || value instanceof Set) return copy(Array.from(value), key, inside)
+    if (/^\[object (String|Number|Boolean)\]$/.test(Object.prototype.toString.call(value))) return value.valueOf()
+    if (Array.isArray(value)) return Array.from(value, (element, i) => copy(element, String(i), around) ?? null)
+    if (value instanceof Map || value instanceof Set) return copy(Array.from(value), key, around)
     const error = value instanceof Error ? { name: value.name, message: value.message } : {}
-    return { ...error, ...fields(value, inside) }
+    return { ...error, ...fields(value, around) }
   } catch {
     // A getter, a proxy or a `toJSON` that throws.
     return "[unreadable]"
+  } finally {
+    around.pop()
   }
 }
 
-const fields = (value: object, inside: ReadonlyArray<object>): object =>
+const fields = (value: object, around: Array<object>): object =>
   // `fromEntries` defines properties, so one named `__proto__` is one like any other.
   Object.fromEntries(
-    Object.entries(value).flatMap(([key, field]) => (field === undefined ? [] : [[key, copy(field, key, inside)]]))
+    Object.entries(value).flatMap(([key, field]) => (field === undefined ? [] : [[key, copy(field, key, around)]]))
   )
 
 /** A recorded input or output as text: a string as it is, `""` for one that is missing, everything else as JSON. */

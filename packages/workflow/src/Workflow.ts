@@ -17,7 +17,7 @@
  * const program = Workflow.run(workflow, "Ada", { sessionId: "s-1" }).pipe(Effect.provide(HistoryStore.layerMemory()))
  * ```
  */
-import { Call } from "@heddle/core"
+import { Call, Errors } from "@heddle/core"
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { HistoryPolicy, Known, Needs } from "./HistoryPolicy.ts"
@@ -25,7 +25,7 @@ import type { HistoryStore } from "./HistoryStore.ts"
 import { byDefault, checkedPolicy } from "./internal/history.ts"
 import { mermaid } from "./internal/mermaid.ts"
 import { compile, makeNode, type NodeImpl, refuseDuplicates } from "./internal/node.ts"
-import { count, named } from "./internal/nodeType.ts"
+import { count, impl, named } from "./internal/nodeType.ts"
 import { plan, start, type WorkflowImpl } from "./internal/start.ts"
 import type * as Node from "./Node.ts"
 import type { HistoryUnavailable, InvalidSession, NodeLimitReached } from "./WorkflowErrors.ts"
@@ -57,7 +57,11 @@ export const make = <In, Out, E, R, const P extends HistoryPolicy = Record<never
   const { history, maxNodes = 10_000, name, onHistoryUnavailable = "fail" } = options
   const where = `Workflow "${named("A workflow", name)}"`
   count(where, "maxNodes", maxNodes, 1)
-  const node = options.node as unknown as NodeImpl
+  if (onHistoryUnavailable !== "fail" && onHistoryUnavailable !== "continue") {
+    const given = JSON.stringify(onHistoryUnavailable)
+    throw new Errors.DefinitionError(`${where}: onHistoryUnavailable must be "fail" or "continue", not ${given}.`)
+  }
+  const node = impl(options.node)
   refuseDuplicates(name, node)
   const workflow = makeNode({
     kind: "workflow",

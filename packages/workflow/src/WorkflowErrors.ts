@@ -3,6 +3,7 @@
  * added to them, in the type as at run time.
  */
 import * as Data from "effect/Data"
+import { describe } from "./internal/describe.ts"
 import { pathText, summary } from "./internal/definition/path.ts"
 
 /** The history of runs could not be read, written or deleted. `cause` is what the store says. */
@@ -13,7 +14,7 @@ export class HistoryUnavailable extends Data.TaggedError("HistoryUnavailable")<{
 }> {
   override get message(): string {
     const of = this.sessionId === undefined ? "" : ` of session "${this.sessionId}"`
-    return `The run history${of} is unavailable (${this.operation}): ${String(this.cause)}`
+    return `The run history${of} is unavailable (${this.operation}): ${describe(this.cause)}`
   }
 }
 

@@ -70,10 +70,17 @@ describe("a step", () => {
 
   it.effect("refuses a promise, which would not be waited for", () =>
     Effect.gen(function* () {
-      for (const promise of [() => Promise.resolve(1), () => Promise.reject(new Error("nobody waits for this"))]) {
-        // As a program without types has it.
-        const exit = yield* Effect.exit(run(Node.step<unknown, unknown>("a", promise), 0))
-        expect(Exit.isFailure(exit) && Cause.pretty(exit.cause)).toContain("returned a promise")
+      const promises: ReadonlyArray<() => PromiseLike<number>> = [
+        () => Promise.resolve(1),
+        () => Promise.reject(new Error("nobody waits for this")),
+        // oxlint-disable-next-line unicorn/no-thenable -- what is waited for elsewhere
+        () => ({ then: () => Promise.resolve() as never })
+      ]
+      for (const promise of promises) {
+        for (const node of [Node.step("a", promise), fails("a").pipe(Node.orElse(promise))]) {
+          const exit = yield* Effect.exit(run(node as Node.Node<number, unknown, unknown>, 0))
+          expect(Exit.isFailure(exit) && Cause.pretty(exit.cause)).toContain("returned a promise")
+        }
       }
     })
   )
@@ -612,6 +619,28 @@ describe("what makes no sense is refused where it is built", () => {
     ["a timeout that is no duration", () => Node.timeout(a, "soon" as never), "not soon"],
     ["a loop that ends in no known way", () => Node.loop("l", a, { max: 1, onMax: "halt" as "stop" }), 'not "halt"'],
     ["a settlement that is not known", () => Node.each("e", a, { settlement: "settel" as "settle" }), 'not "settel"'],
+    ["a step that does nothing", () => Node.step("a", undefined as unknown as () => 1), 'Step "a" needs a function'],
+    [
+      "a condition that asks nothing",
+      () => Node.condition("c", { onTrue: a } as unknown as { if: () => boolean; onTrue: typeof a }),
+      'Condition "c" needs a function'
+    ],
+    ["branches in words", () => Node.each("e", a, { concurrency: "4" as "unbounded" }), "concurrency must be"],
+    [
+      "retry without anything",
+      () => (Node.retry as (node: unknown, o: unknown) => unknown)(a, undefined),
+      '"times" or a'
+    ],
+    [
+      "a misspelt field of a layout",
+      () => Node.withHistory(a, { format: { maxCharacter: 3 } as object }),
+      '"maxCharacter"'
+    ],
+    [
+      "a field of a layout of another type",
+      () => Node.withHistory(a, { format: { includeInput: "no" as never } }),
+      "boolean"
+    ],
     ["what is no node", () => Node.sequence(a, {} as typeof a), "A node is needed"],
     ["no nodes at all", () => (Node.sequence as () => unknown)(), "A sequence needs a node at least."],
     [

@@ -116,6 +116,10 @@ describe("a run in a session", () => {
         [new Map([["a", new Set([1])]]), [["a", [1]]]],
         [new Error("no"), { name: "Error", message: "no" }],
         [Option.some(1), { _id: "Option", _tag: "Some", value: 1 }],
+        [
+          [new String("a"), Object(1), Object(true)],
+          ["a", 1, true]
+        ],
         [JSON.parse('{"__proto__":1}'), JSON.parse('{"__proto__":1}')]
       ]
       for (const [value] of [...cases, [deep] as const]) {
@@ -367,14 +371,15 @@ describe("a store that fails", () => {
 
   const misbehaving: ReadonlyArray<readonly [string, () => Effect.Effect<never>, string]> = [
     ["dies", () => Effect.die("gone"), "gone"],
-    ["interrupts itself", () => Effect.interrupt, "InterruptedException"],
+    ["interrupts itself", () => Effect.interrupt, ""],
     [
       "throws",
       () => {
         throw new Error("thrown")
       },
-      "Error: thrown"
+      "thrown"
     ],
+    ["dies with what has no words", () => Effect.die(Object.create(null)), "{}"],
     ["fails with something else", () => Effect.fail("else") as Effect.Effect<never>, "else"]
   ]
   for (const [what, access, cause] of misbehaving) {
@@ -400,6 +405,28 @@ describe("a store that fails", () => {
       })
     )
   }
+
+  it.effect("fails with an error that cannot be read, and costs nothing either", () =>
+    Effect.gen(function* () {
+      class Unreadable extends Data.TaggedError("Unreadable") {
+        override get message(): string {
+          throw new Error("no message")
+        }
+      }
+      class Odd extends Data.TaggedError("Odd")<{ readonly message: string }> {}
+      const store = watchedStore()
+      const odd = new Odd({ message: { a: 1 } as unknown as string })
+      for (const error of [new Unreadable(), odd]) {
+        const node = Node.step("a", () => Effect.fail(error))
+        const run = Workflow.run(Workflow.make({ name: "w", node }), 0, { sessionId: "s" })
+        expect(yield* Effect.flip(Effect.provide(run, store.layer))).toBe(error)
+      }
+      expect(store.records.map((r) => [r.status, typeof r.error])).toEqual([
+        ["failed", "string"],
+        ["failed", "string"]
+      ])
+    })
+  )
 
   it.effect("on append leaves the error of a run that failed", () =>
     Effect.gen(function* () {
@@ -563,6 +590,26 @@ describe("history", () => {
       const run = Workflow.run(workflow, 0, { sessionId: "s" })
       const { output } = yield* Effect.provide(run, Layer.merge(watchedStore(given).layer, tellsHistory))
       expect(output).toEqual({ x: block("r3"), y: "r3" })
+    })
+  )
+
+  it.effect("that cannot be written down fails the step, whether it is watched or not", () =>
+    Effect.gen(function* () {
+      const format = (): string => {
+        throw new Error("no format")
+      }
+      const workflow = Workflow.make({ name: "w", node: Node.agent("a", writer), history: { mode: "on", format } })
+      const store = watchedStore(given)
+      const layer = Layer.merge(store.layer, tellsHistory)
+      yield* Effect.exit(Effect.provide(Workflow.run(workflow, "go", { sessionId: "s" }), layer))
+      yield* Effect.exit(Effect.provide(Stream.runDrain(Workflow.stream(workflow, "go", { sessionId: "s" })), layer))
+      const [one, other] = store.records.slice(-2).map(({ error, status, steps }) => ({ error, status, steps }))
+      expect(one).toEqual({
+        status: "failed",
+        error: "no format",
+        steps: [{ path: ["a"], status: "failed", error: "no format" }]
+      })
+      expect(other).toEqual(one)
     })
   )
 
@@ -822,6 +869,12 @@ describe("what makes no sense is refused where it is built", () => {
   const cases: ReadonlyArray<readonly [string, () => unknown, string]> = [
     ["a workflow without a name", () => Workflow.make({ name: "", node: a }), "A workflow needs a name"],
     ["no nodes at all", () => Workflow.make({ name: "w", node: a, maxNodes: 0 }), "maxNodes must be a whole number"],
+    ["what is no node", () => Workflow.make({ name: "w", node: undefined as unknown as typeof a }), "A node is needed"],
+    [
+      "a policy for missing history that is not known",
+      () => Workflow.make({ name: "w", node: a, onHistoryUnavailable: "Fail" as "fail" }),
+      'onHistoryUnavailable must be "fail" or "continue", not "Fail".'
+    ],
     ["half a node", () => Workflow.make({ name: "w", node: a, maxNodes: 1.5 }), "not 1.5"],
     [
       "minus one run",

@@ -20,8 +20,15 @@ describe("the type of a node", () => {
     expectTypeOf(shout).toEqualTypeOf<Node.Node<string, string, Denied, never>>()
     expectTypeOf(length).toEqualTypeOf<Node.Node<string, number, never, never>>()
     expectTypeOf(Node.step("x", () => new Denied())).toEqualTypeOf<Node.Node<unknown, never, Denied, never>>()
-    // @ts-expect-error an Effect is what waits
-    Node.step("x", () => Promise.resolve(1))
+    // An Effect is what waits.
+    const promised = Node.step("x", () => Promise.resolve("1"))
+    expectTypeOf(promised).toEqualTypeOf<Node.Node<unknown, Node.NotWaitedFor, never, never>>()
+    // @ts-expect-error so nothing goes on with a promise
+    Node.andThen(promised, length)
+    // What is of any type, or of one that is not known yet, is taken as it is.
+    expectTypeOf(Node.step("parse", (text: string) => JSON.parse(text))).toBeObject()
+    const generic = <A>(f: (text: string) => A) => Node.step("generic", f)
+    expectTypeOf(generic((text) => text.length)).toEqualTypeOf<Node.Node<string, number, never, never>>()
   })
 
   it("of an agent step is read off the agent", () => {
@@ -151,6 +158,8 @@ describe("the type of a node", () => {
     expectTypeOf(length.pipe(Node.withHistory({ mode: "inherit" }))).toEqualTypeOf(length)
     // @ts-expect-error there is no such field
     expect(() => Node.withHistory(length, { mode: "on", run: 5 })).toThrow('no "run"')
+    // @ts-expect-error nor such a field of a layout
+    expect(() => Node.withHistory(length, { format: { header: "<h>", maxCharacter: 3 } })).toThrow('"maxCharacter"')
     // @ts-expect-error nor here
     expect(() => Workflow.make({ name: "w", node: length, history: { mode: "on", stati: [] } })).toThrow('no "stati"')
     const unsure = { mode: "off" as "on" | "off" }

@@ -39,7 +39,7 @@ export const retry: {
 } = dual(2, (self: Any, options: Call.RetryOptions<never, unknown>) => {
   const node = impl(self)
   const where = `Retry of "${label(node)}"`
-  const { schedule, times } = options
+  const { schedule, times } = options ?? {}
   if (times !== undefined) count(where, "times", times, 0)
   else if (schedule === undefined) throw new Errors.DefinitionError(`${where} needs "times" or a "schedule".`)
   return around(node, times === undefined ? "retry" : `retry ${times}×`, (runner) => Run.retry(runner, options))

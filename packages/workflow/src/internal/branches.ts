@@ -56,7 +56,7 @@ const parallelOptions = <S extends Settlement>(
       `${where}: settlement must be "fail-fast", "settle" or { atLeast }, not ${JSON.stringify(settlement)}.`
     )
   }
-  if (typeof concurrency === "number") count(where, "concurrency", concurrency, 1)
+  if (concurrency !== undefined && concurrency !== "unbounded") count(where, "concurrency", concurrency, 1)
   return { settlement: settlement ?? "fail-fast", concurrency: concurrency ?? byDefault } as const
 }
 

@@ -6,6 +6,7 @@ import type { LoopLimitReached, UnknownRoute } from "../WorkflowErrors.ts"
 import { compile, makeNode } from "./node.ts"
 import {
   type Any,
+  called,
   type Compatible,
   type Context,
   type ContextOf,
@@ -33,12 +34,13 @@ export const condition = <In, Out, E, R, X extends OrEffect<boolean>, Out2 = In,
     readonly onFalse?: Node<In, Out2, E2, R2>
   }
 ): Node<In, Out | Out2, E | E2 | ErrorOf<X>, R | R2 | ContextOf<X>> => {
+  called(`Condition "${named("A condition", name)}"`, options.if)
   const yes = impl(options.onTrue)
   const no = options.onFalse && impl(options.onFalse)
   return typed(
     makeNode({
       kind: "condition",
-      name: named("A condition", name),
+      name,
       children: [{ role: "true", node: yes }, ...(no === undefined ? [] : [{ role: "false", node: no }])],
       compile: (env) => Run.condition(options.if, compile(yes, env), no && compile(no, env))
     })
@@ -116,6 +118,7 @@ export const router = <const Routes extends Readonly<Record<string, Any>>, X ext
   Context<Routes[keyof Routes]> | ContextOf<X>
 > => {
   const where = `Router "${named("A router", name)}"`
+  called(where, options.choose)
   const routes = entries(where, "route", options.routes)
   return typed(
     makeNode({

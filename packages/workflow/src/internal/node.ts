@@ -139,7 +139,13 @@ const entered = (node: NodeImpl, runner: Runner): Runner => {
     if (!outer.watched) return runner(input, outer)
     const at = outer.within(name)
     const noted = isStep ? at.note() : undefined
-    if (!run.live) return noted === undefined ? runner(input, at) : noting(runner(input, at), noted)
+    if (!run.live)
+      return noted === undefined
+        ? runner(input, at)
+        : noting(
+            Effect.suspend(() => runner(input, at)),
+            noted
+          )
     const { path } = at
     const running = Effect.onExit(
       Effect.suspend(() => runner(input, at)),

@@ -23,6 +23,7 @@ export interface Any extends Pipeable {
   readonly [TypeId]: object
   readonly name: string | undefined
 }
+
 /** What a node takes. */
 export type Input<N> = N extends Node<infer In, infer _Out, infer _E, infer _R> ? In : never
 /** What a node gives. */
@@ -34,17 +35,17 @@ export type Context<N> = N extends Node<infer _In, infer _Out, infer _E, infer R
 
 /** A value, or an Effect that gives it. */
 export type OrEffect<A> = A | Effect.Effect<A, unknown, unknown>
-/** What a function gives that returns an `X`, a value or an Effect. */
-export type ValueOf<X> = X extends Effect.Effect<infer A, infer _E, infer _R> ? A : X
+/** What a function gives that returns an `X`, a value or an Effect. A promise is none of both, and not waited for. */
+export type ValueOf<X> =
+  X extends Effect.Effect<infer A, infer _E, infer _R> ? A : X extends PromiseLike<unknown> ? NotWaitedFor : X
+/** Says, where a compiler shows it, that a function gave a promise. */
+export interface NotWaitedFor {
+  readonly "an Effect is needed in place of a promise": never
+}
 /** What a function fails with that returns an `X`. */
 export type ErrorOf<X> = X extends Effect.Effect<infer _A, infer E, infer _R> ? E : never
 /** What a function needs that returns an `X`. */
 export type ContextOf<X> = X extends Effect.Effect<infer _A, infer _E, infer R> ? R : never
-
-/** Refuses a function that gives a promise: an Effect is what waits. */
-export type NoPromise<X> = [Extract<X, PromiseLike<unknown>>] extends [never]
-  ? unknown
-  : { readonly "an Effect is needed in place of a promise": never }
 
 /** Says, where a compiler shows it, that nothing is what all of some nodes take. */
 export interface NoCommonInput {
@@ -80,6 +81,11 @@ export const named = (kind: string, name: string): string => {
 export const count = (where: string, what: string, n: number, least: number): number => {
   if (Number.isInteger(n) && n >= least) return n
   throw new Errors.DefinitionError(`${where}: ${what} must be a whole number from ${least}, not ${n}.`)
+}
+
+export const called = <F>(where: string, f: F): F => {
+  if (typeof f === "function") return f
+  throw new Errors.DefinitionError(`${where} needs a function, and ${String(f)} is none.`)
 }
 
 export const entries = (where: string, what: string, nodes: Readonly<Record<string, Any>>) => {

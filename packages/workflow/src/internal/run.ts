@@ -6,9 +6,10 @@ import type { Call } from "@heddle/core"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { type RunRecord, type StepRecord, toPlain, toText } from "../RunRecord.ts"
+import { type RunRecord, type StepRecord, toPlain } from "../RunRecord.ts"
 import type { Path, WorkflowEvent, WorkflowResult } from "../WorkflowEvent.ts"
 import { NodeLimitReached } from "../WorkflowErrors.ts"
+import { describe } from "./describe.ts"
 import { type Effective, Shown, statusesKey } from "./history.ts"
 
 /** Where a run sends its events. */
@@ -147,7 +148,5 @@ export const ended = (exit: Exit.Exit<unknown, unknown> | undefined): Omit<StepR
     const output = toPlain(exit.value)
     return output === undefined ? { status: "completed" } : { status: "completed", output }
   }
-  const error: unknown = Cause.squash(exit.cause)
-  const plain = error instanceof Error && error.message !== "" ? error.message : toText(toPlain(error))
-  return { status: "failed", error: plain }
+  return { status: "failed", error: describe(Cause.squash(exit.cause)) }
 }

@@ -20,11 +20,14 @@ export const call = (f: (...args: ReadonlyArray<never>) => unknown, ...args: Rea
     return Effect.die(thrown)
   }
   if (Effect.isEffect(result)) return result as Running
-  if (!(result instanceof Promise)) return Effect.succeed(result)
+  if (!isPromise(result)) return Effect.succeed(result)
   // Nobody waits for it: if it is rejected, that must not end the process.
-  result.catch(() => undefined)
+  result.then(undefined, () => undefined)
   return Effect.die(new TypeError("A function of a workflow returned a promise: an Effect is what waits here."))
 }
+
+const isPromise = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function"
 
 /** Goes on with a result, at once if it is there already. */
 const then = (running: Running, f: (value: unknown) => Running): Running =>

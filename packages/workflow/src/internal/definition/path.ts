@@ -1,6 +1,7 @@
 /**
  * How the places, the names and the mistakes of a definition are written.
  */
+import { describe } from "../describe.ts"
 
 /** A path as code would have it: `node.nodes[2].agent`. */
 export const pathText = (path: ReadonlyArray<string | number>): string =>
@@ -55,4 +56,4 @@ const distance = (a: string, b: string): number => {
 
 /** What an error says, on one line: the errors of the expression library draw an arrow below the expression otherwise. */
 export const summary = (error: unknown): string =>
-  error instanceof Error ? ("summary" in error ? String(error.summary) : error.message) : String(error)
+  error instanceof Error && "summary" in error ? String(error.summary) : describe(error)
