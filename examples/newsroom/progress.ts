@@ -2,6 +2,7 @@
  * The progress of a workflow, from its events: a tree of nodes that is drawn anew in
  * its place on a terminal, and a line for each change everywhere else.
  */
+import { describe } from "@heddle/example-quickstart/runMain.ts"
 import { paint, short, type Terminal } from "@heddle/example-quickstart/terminal.ts"
 import type { WorkflowEvent } from "@heddle/workflow"
 import { Clock, Effect, Exit, Schedule, Stream } from "effect"
@@ -44,8 +45,6 @@ export const empty: Progress = new Map()
 
 const keyOf = (path: Path) => JSON.stringify(path)
 
-const messageOf = (error: unknown) => (error instanceof Error && error.message !== "" ? error.message : String(error))
-
 const isOver = ({ status }: Entry) => status !== "running" && status !== "retrying"
 
 const change = (self: Progress, path: Path, f: (entry: Entry) => Partial<Entry>): Progress => {
@@ -69,18 +68,18 @@ export const update = (self: Progress, event: Event, now: number): Progress => {
         endedAt: now
       }))
     case "NodeFailed":
-      return change(self, event.path, () => ({ status: "failed", endedAt: now, note: messageOf(event.error) }))
+      return change(self, event.path, () => ({ status: "failed", endedAt: now, note: describe(event.error) }))
     case "NodeCancelled":
       return change(self, event.path, () => ({ status: "cancelled", endedAt: now }))
     case "NodeRetrying": {
       const kept = new Map([...self].filter(([, { path }]) => !isInside(path, event.path)))
-      const note = `attempt ${event.attempt} after: ${messageOf(event.error)}`
+      const note = `attempt ${event.attempt} after: ${describe(event.error)}`
       return change(kept, event.path, () => ({ status: "retrying", note, calls: [] }))
     }
     case "NodeSkipped":
-      return change(self, event.path, () => ({ status: "skipped", note: messageOf(event.error) }))
+      return change(self, event.path, () => ({ status: "skipped", note: describe(event.error) }))
     case "NodeFellBack":
-      return change(self, event.path, () => ({ note: `fallback after: ${messageOf(event.error)}` }))
+      return change(self, event.path, () => ({ note: `fallback after: ${describe(event.error)}` }))
     case "Chosen":
       return change(self, event.path, () => ({ note: `→ ${event.choice}` }))
     case "Agent": {

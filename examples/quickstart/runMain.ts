@@ -2,12 +2,13 @@
 import { Cause, Effect, Exit, Fiber } from "effect"
 import { short } from "./terminal.ts"
 
+/** An error, as one reads it. */
+export const describe = (error: unknown): string =>
+  error instanceof Error && error.message !== "" ? error.message : String(error)
+
 /** What went wrong, as one reads it. */
-export const messageOf = (cause: Cause.Cause<unknown>): string => {
-  if (Cause.isInterruptedOnly(cause)) return "cancelled"
-  const error = Cause.squash(cause)
-  return error instanceof Error && error.message !== "" ? error.message : String(error)
-}
+export const messageOf = (cause: Cause.Cause<unknown>): string =>
+  Cause.isInterruptedOnly(cause) ? "cancelled" : describe(Cause.squash(cause))
 
 /** Says on standard error what went wrong. */
 export const complain = (name: string, problem: string): void =>

@@ -21,7 +21,7 @@
  */
 import { type Agent, type AgentRun, Errors } from "@heddle/core"
 import { dual } from "effect/Function"
-import { type Child, isNodeImpl, makeNode, type NodeImpl } from "./internal/node.ts"
+import { type Child, compile, isNodeImpl, makeNode, type NodeImpl } from "./internal/node.ts"
 import {
   type Any,
   called,
@@ -66,7 +66,7 @@ export type {
   Output,
   ValueOf
 } from "./internal/nodeType.ts"
-export type { Settlement } from "./internal/runners.ts"
+export type { Settlement } from "./internal/together.ts"
 
 /** Whether a value is a node. */
 export const isNode = (u: unknown): u is Any => isNodeImpl(u)
@@ -127,7 +127,11 @@ const flat = (node: NodeImpl): ReadonlyArray<Child> =>
 const sequenceOf = (nodes: ReadonlyArray<NodeImpl>): NodeImpl => {
   if (nodes.length === 0) throw new Errors.DefinitionError("A sequence needs a node at least.")
   const children = nodes.flatMap(flat)
-  return makeNode({ kind: "sequence", children, compile: (env) => Run.sequence(Run.compileAll(children, env)) })
+  return makeNode({
+    kind: "sequence",
+    children,
+    compile: (env) => Run.sequence(children.map(({ node }) => compile(node, env)))
+  })
 }
 
 /** First one node, then another with what it gave. Associative. */

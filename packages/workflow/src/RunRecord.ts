@@ -78,9 +78,10 @@ const copy = (value: unknown, key: string, around: Array<object>): unknown => {
       const json: unknown = toJSON.call(value, key)
       return json === value ? fields(value, around) : copy(json, key, around)
     }
-    if (/^\[object (String|Number|Boolean)\]$/.test(Object.prototype.toString.call(value))) return value.valueOf()
     if (Array.isArray(value)) return Array.from(value, (element, i) => copy(element, String(i), around) ?? null)
     if (value instanceof Map || value instanceof Set) return copy(Array.from(value), key, around)
+    // A text, a number or a truth value in a box.
+    if (/^\[object (String|Number|Boolean)\]$/.test(Object.prototype.toString.call(value))) return value.valueOf()
     const error = value instanceof Error ? { name: value.name, message: value.message } : {}
     return { ...error, ...fields(value, around) }
   } catch {

@@ -11,7 +11,8 @@ import type { NodeTimeout } from "../WorkflowErrors.ts"
 import { checkedPolicy } from "./history.ts"
 import { around, compile, label, makeNode } from "./node.ts"
 import { type Any, type ContextOf, count, type ErrorOf, impl, type Node, typed, type ValueOf } from "./nodeType.ts"
-import * as Run from "./runners.ts"
+import * as Run from "./attempts.ts"
+import { call } from "./runners.ts"
 
 /** Says how much of earlier runs the node, and what is inside of it, sees. */
 export const withHistory: {
@@ -82,7 +83,7 @@ export const orElse: {
 } = dual(2, (self: Any, fallback: Any | ((error: unknown, input: unknown) => unknown)) => {
   if (typeof fallback === "function") {
     return around(impl(self), "fallback", (runner) =>
-      Run.orElse(runner, (error, input) => Run.call(fallback, error, input))
+      Run.orElse(runner, (error, input) => call(fallback, error, input))
     )
   }
   const node = impl(fallback)

@@ -20,8 +20,7 @@ import {
   type Output,
   typed
 } from "./nodeType.ts"
-import type { Settlement } from "./runners.ts"
-import * as Run from "./runners.ts"
+import { each as runEach, parallel as runParallel, type Settlement } from "./together.ts"
 
 /** What a parallel node gives: by the name of the branch, never by arrival. */
 export type Settled<Branches, S extends Settlement> = S extends "settle"
@@ -86,7 +85,7 @@ export const parallel = <
       name,
       children,
       compile: (env) =>
-        Run.parallel(
+        runParallel(
           env.name,
           children.map(({ node, role }) => [role, compile(node, env)] as const),
           settlement,
@@ -115,7 +114,7 @@ export const each = <In, Out, E, R, const S extends Settlement = "fail-fast">(
       kind: "each",
       name,
       children: [{ role: "each", node }],
-      compile: (env) => Run.each(env.name, compile(node, env), settlement, concurrency)
+      compile: (env) => runEach(env.name, compile(node, env), settlement, concurrency)
     })
   )
 }

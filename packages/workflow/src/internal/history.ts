@@ -50,10 +50,12 @@ export interface CheckedPolicy extends HistoryPolicy {
   readonly format?: Effective["format"]
 }
 
+const isStatus = Schema.is(RunStatus)
+
 const values: { readonly [K in keyof HistoryPolicy]-?: (value: unknown) => boolean } = {
   mode: (mode) => mode === "inherit" || mode === "on" || mode === "off",
   runs: (runs) => runs === "inherit" || runs === "all" || (Number.isInteger(runs) && (runs as number) >= 0),
-  statuses: (statuses) => Array.isArray(statuses) && statuses.length > 0 && statuses.every(Schema.is(RunStatus)),
+  statuses: (statuses) => Array.isArray(statuses) && statuses.length > 0 && statuses.every(isStatus),
   format: (format) => typeof format === "function" || (typeof format === "object" && format !== null)
 }
 

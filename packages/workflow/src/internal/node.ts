@@ -139,21 +139,13 @@ const entered = (node: NodeImpl, runner: Runner): Runner => {
     if (!outer.watched) return runner(input, outer)
     const at = outer.within(name)
     const noted = isStep ? at.note() : undefined
-    if (!run.live)
-      return noted === undefined
-        ? runner(input, at)
-        : noting(
-            Effect.suspend(() => runner(input, at)),
-            noted
-          )
+    const going = Effect.suspend(() => runner(input, at))
+    if (!run.live) return noted === undefined ? going : noting(going, noted)
     const { path } = at
-    const running = Effect.onExit(
-      Effect.suspend(() => runner(input, at)),
-      (exit) => {
-        if (noted !== undefined) noted.exit = exit
-        return run.tell(ending(path, exit))
-      }
-    )
+    const running = Effect.onExit(going, (exit) => {
+      if (noted !== undefined) noted.exit = exit
+      return run.tell(ending(path, exit))
+    })
     return Effect.zipRight(run.tell({ _tag: "NodeStarted", path, kind, input }), running)
   }
 }

@@ -142,11 +142,11 @@ export const stepRecords = (steps: Steps, records: Array<StepRecord> = []): Read
 
 /** How something ended, as it is recorded: one that has not was cancelled. */
 export const ended = (exit: Exit.Exit<unknown, unknown> | undefined): Omit<StepRecord, "path"> => {
-  if (exit === undefined || (Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause)))
-    return { status: "cancelled" }
+  if (exit === undefined) return { status: "cancelled" }
   if (Exit.isSuccess(exit)) {
     const output = toPlain(exit.value)
     return output === undefined ? { status: "completed" } : { status: "completed", output }
   }
+  if (Cause.isInterruptedOnly(exit.cause)) return { status: "cancelled" }
   return { status: "failed", error: describe(Cause.squash(exit.cause)) }
 }

@@ -13,6 +13,7 @@ import type * as Data from "./data.ts"
 import { schema } from "./schema.ts"
 import { readText } from "./text.ts"
 import { plainCopy } from "./value.ts"
+import type { ContextOf, ErrorOf } from "../../Node.ts"
 import type { Workflow } from "../../Workflow.ts"
 import {
   type ExpressionFailed,
@@ -53,14 +54,10 @@ type ResultOf<Reg> = Reg extends { readonly functions?: infer Functions } ? Resu
 type ResultOfAny<F> = F extends (input: unknown) => infer Result ? Result : never
 
 /** What the agents and functions of a registry fail with. */
-export type Error<Reg extends Registry> =
-  | Agent.Error<AgentOf<Reg>>
-  | (ResultOf<Reg> extends infer Result ? (Result extends Effect.Effect<unknown, infer E, unknown> ? E : never) : never)
+export type Error<Reg extends Registry> = Agent.Error<AgentOf<Reg>> | ErrorOf<ResultOf<Reg>>
 
 /** What the agents and functions of a registry need. */
-export type Context<Reg extends Registry> =
-  | Agent.Context<AgentOf<Reg>>
-  | (ResultOf<Reg> extends infer Result ? (Result extends Effect.Effect<unknown, unknown, infer R> ? R : never) : never)
+export type Context<Reg extends Registry> = Agent.Context<AgentOf<Reg>> | ContextOf<ResultOf<Reg>>
 
 /**
  * Makes a workflow of a definition. Fails with all that is wrong with it at once.

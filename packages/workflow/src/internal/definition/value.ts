@@ -1,5 +1,6 @@
 /**
- * A definition as it comes: any value, of any size; and as the plain data that is looked at.
+ * A definition before it is looked at, whatever that is and however large; and the
+ * plain data that it is made to.
  */
 import * as Either from "effect/Either"
 import type { Problem } from "../../WorkflowErrors.ts"
