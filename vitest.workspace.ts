@@ -27,6 +27,8 @@ export default defineConfig({
       exclude: ["packages/bench/**", "packages/*/src/index.ts"],
       thresholds: {
         "packages/core/src/**/*.ts": { lines: 95 },
+        "packages/memory/src/**/*.ts": { lines: 90 },
+        "packages/sql/src/**/*.ts": { lines: 90 },
         "packages/workflow/src/**/*.ts": { lines: 95 }
       }
     }

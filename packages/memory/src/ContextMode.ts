@@ -1,0 +1,101 @@
+/**
+ * What an agent sees of a session, and what it adds to it.
+ *
+ * | mode | sees | adds to |
+ * | --- | --- | --- |
+ * | `isolated` | its own conversation | its own |
+ * | `shared` | the main conversation | the main one |
+ * | `hybrid` | its own conversation | its own; a report of the exchange to the main one |
+ * | `selective` | matching exchanges of the main conversation, then its own conversation | its own |
+ * | `summarized` | a summary of the main conversation, its last exchanges, then its own conversation | its own |
+ * | `fork` | the main conversation as it is, with the exchange that is going on | its own |
+ *
+ * A mode is a value: it is set on the agent's memory, and said anew for a call.
+ *
+ * @example
+ * ```ts
+ * import { Agent } from "@heddle/core"
+ * import { ContextMode, Memory } from "@heddle/memory"
+ *
+ * const architect = Agent.make({
+ *   name: "architect",
+ *   handlers: Memory.handler({ mode: ContextMode.selective(["project uses *", "tech stack: *"]) })
+ * })
+ * ```
+ */
+import type * as Effect from "effect/Effect"
+import type { Message } from "@heddle/core"
+import type { Exchange } from "./Conversations.ts"
+
+/** How much of a conversation: so many of its last exchanges, or as many as have so many tokens. Whole numbers from 0. */
+export type Window = { readonly exchanges: number } | { readonly tokens: number }
+
+/** What a mode sees of the conversation that it is about. Unless said: what the memory settings say. */
+interface Windowed {
+  readonly window?: Window
+}
+
+/** Its own conversation alone. */
+export interface Isolated extends Windowed {
+  readonly _tag: "isolated"
+}
+
+/** The main conversation, as one who takes part in it. */
+export interface Shared extends Windowed {
+  readonly _tag: "shared"
+  /** Whether calls of tools and thoughts are added to the main conversation, besides question and answer. */
+  readonly toolCalls: boolean
+}
+
+/** Its own conversation, with a report to the main one. */
+export interface Hybrid extends Windowed {
+  readonly _tag: "hybrid"
+  /** Whether the report has the answer. */
+  readonly summary: boolean
+  /** Characters of the answer, and of an error, in the report; what is longer is cut. */
+  readonly maxCharacters: number
+  /** Whether the report names the tools that were called, and how that ended. */
+  readonly toolCalls: boolean
+  /** Whether a run that failed is reported. */
+  readonly errors: boolean
+  /** Writes the report in place of all that. */
+  readonly format?: (report: Report) => string | Effect.Effect<string>
+}
+
+/** What a report to the main conversation is written of. */
+export interface Report {
+  readonly agent: string
+  readonly input: string
+  /** The answer. Missing if the run failed. */
+  readonly answer?: string
+  /** What the run failed with. Missing if it did not. */
+  readonly error?: unknown
+  readonly toolCalls: ReadonlyArray<Message.ToolCall>
+}
+
+/** What matches an exchange: a glob (`*` any text, `?` any character) that fits a line of what was said in it, or a predicate. */
+export type Pattern = string | ((exchange: Exchange) => boolean)
+
+/** The exchanges of the main conversation that match one pattern at least. */
+export interface Selective extends Windowed {
+  readonly _tag: "selective"
+  readonly patterns: ReadonlyArray<Pattern>
+}
+
+/** The main conversation, in short. */
+export interface Summarized extends Windowed {
+  readonly _tag: "summarized"
+  /** Messages that the main conversation has before it is summarized; its last exchanges are seen as they are. */
+  readonly after: number
+}
+
+/** A copy of the main conversation. */
+export interface Fork extends Windowed {
+  readonly _tag: "fork"
+}
+
+/** What an agent sees of a session, and what it adds to it. */
+export type ContextMode = Isolated | Shared | Hybrid | Selective | Summarized | Fork
+
+/** The names of the modes. */
+export type Name = ContextMode["_tag"]

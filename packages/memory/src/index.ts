@@ -1,0 +1,7 @@
+export * as ContextMode from "./ContextMode.ts"
+export * as Conversations from "./Conversations.ts"
+export * as Memory from "./Memory.ts"
+export * as MemoryErrors from "./MemoryErrors.ts"
+export * as MemorySettings from "./MemorySettings.ts"
+export * as Session from "./Session.ts"
+export * as TokenCounter from "./TokenCounter.ts"

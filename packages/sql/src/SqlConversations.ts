@@ -1,0 +1,2 @@
+/** Conversations in a SQL database. */
+export {}

@@ -1,0 +1,1 @@
+export * as SqlConversations from "./SqlConversations.ts"
