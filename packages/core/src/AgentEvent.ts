@@ -7,7 +7,8 @@
  * event of the attempt inside of it as well; the reader of a stream does not.
  */
 import * as Cause from "effect/Cause"
-import type { AgentResult } from "./AgentRun.ts"
+import * as Effect from "effect/Effect"
+import type { AgentCall, AgentResult, Warning } from "./AgentRun.ts"
 import * as Call from "./Call.ts"
 import type { FinishReason, Usage } from "./ChatModel.ts"
 import type { HookName } from "./Handler.ts"
@@ -58,6 +59,8 @@ export type AgentEvent<A = AgentResult> =
       readonly name: string
       readonly outcome: ToolOutcome
     }
+  /** A handler could not do something, and the run goes on without. */
+  | { readonly _tag: "Warning"; readonly handler: string; readonly error: unknown }
   | { readonly _tag: "Completed"; readonly result: A }
   /** The run fails with `error`. `handler` and `hook` say whose failure it is, if it came from a handler. */
   | {
@@ -95,12 +98,45 @@ const foldAny: Call.Fold<AgentEvent<unknown>, unknown> = {
 }
 
 /**
+ * Runs `f` when a run has ended well, and passes the result on when it is through.
+ * What `f` gives are warnings: they are told as events, and go with the result. For
+ * use in `wrapAgent`.
+ */
+export const warnAfter = <E, R, E2 = never, R2 = never>(
+  call: AgentCall<AgentResult, E, R>,
+  f: (result: AgentResult) => Effect.Effect<ReadonlyArray<Warning>, E2, R2>
+): AgentCall<AgentResult, E | E2, R | R2> =>
+  Call.fromSink<AgentEvent, AgentResult, E | E2, R | R2>((sink) => {
+    let held: AgentResult | undefined
+    const inner = Call.sink<AgentEvent, AgentResult>(fold(), sink.demand, (event) => {
+      if (event._tag === "Completed") return void (held = event.result)
+      if (Call.isReset(event)) held = undefined
+      return sink.emit(event)
+    })
+    return Effect.gen(function* () {
+      yield* Call.into(call, inner)
+      if (held === undefined) return
+      const warnings = yield* f(held)
+      for (const warning of warnings) yield* sink.emit({ _tag: "Warning", ...warning }) ?? Effect.void
+      yield* sink.whole(withWarnings(held, warnings)) ?? Effect.void
+    })
+  })
+
+const withWarnings = (result: AgentResult, warnings: ReadonlyArray<Warning>): AgentResult =>
+  warnings.length === 0 ? result : { ...result, warnings: [...(result.warnings ?? []), ...warnings] }
+
+/**
  * An event as JSON, for a log or for a client. A failure is told by its tag and
  * message; of a defect only that there was one.
  */
 export const toJson = (event: AgentEvent | Call.Reset): Readonly<Record<string, unknown>> => {
   // An agent that runs as a tool tells its events as progress.
   if (event._tag === "ToolProgress" && isEvent(event.value)) return { ...event, value: toJson(event.value) }
+  if (event._tag === "Warning") return { ...event, error: describe(event.error) }
+  if (event._tag === "Completed" && event.result.warnings !== undefined) {
+    const warnings = event.result.warnings.map((warning) => ({ ...warning, error: describe(warning.error) }))
+    return { ...event, result: { ...event.result, warnings } }
+  }
   if (event._tag !== "Failed") return { ...event }
   const { cause, error, ...rest } = event
   return { ...rest, error: Cause.isFailure(cause) ? describe(error) : { _tag: "Defect" } }
@@ -109,7 +145,9 @@ export const toJson = (event: AgentEvent | Call.Reset): Readonly<Record<string, 
 const isEvent = (value: unknown): value is AgentEvent => {
   if (typeof value !== "object" || value === null) return false
   const { _tag, cause } = value as { readonly _tag?: unknown; readonly cause?: unknown }
-  return (_tag === "Failed" && Cause.isCause(cause)) || _tag === "ToolProgress"
+  return (
+    (_tag === "Failed" && Cause.isCause(cause)) || (_tag === "Warning" && "handler" in value) || _tag === "ToolProgress"
+  )
 }
 
 const describe = (error: unknown): unknown => {

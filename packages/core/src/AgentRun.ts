@@ -51,6 +51,15 @@ export interface AgentResult<out Output = unknown> {
   readonly steps: number
   readonly usage: Usage
   readonly end: RunEnd
+  /** What went wrong without failing the run. Missing if nothing did. */
+  readonly warnings?: ReadonlyArray<Warning>
+}
+
+/** Something that a handler could not do, and that the run went on without. */
+export interface Warning {
+  /** The name of the handler. */
+  readonly handler: string
+  readonly error: unknown
 }
 
 /** A run as a call: its parts are events. */

@@ -3,8 +3,10 @@
  * any slice, filter or map of a history is a history; `isPaired` says what that
  * means, and `settle` makes it so for one that was left in the middle.
  */
+import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Schema from "effect/Schema"
+import { CurrentRun } from "./internal/currentRun.ts"
 import * as Message from "./Message.ts"
 
 /** Messages, oldest first. */
@@ -71,6 +73,14 @@ export const answer = (self: History): string => {
   const last = self.findLast((message) => message.role === "assistant")
   return last === undefined ? "" : Message.text(last)
 }
+
+/**
+ * Reads what was said so far in the run at hand, from inside a hook or a tool: what
+ * was said before the run, its input, and all that it added. Calls that are going
+ * on are pending. Outside of a run, and before the run's history is settled, it is
+ * empty or what the run began with.
+ */
+export const current: Effect.Effect<History> = Effect.map(CurrentRun, (cell) => cell?.attempt?.historyNow ?? empty)
 
 /** Whether a value is a history. */
 export const isHistory = (u: unknown): u is History => Array.isArray(u) && u.every(Message.isMessage)

@@ -99,3 +99,51 @@ export type ContextMode = Isolated | Shared | Hybrid | Selective | Summarized | 
 
 /** The names of the modes. */
 export type Name = ContextMode["_tag"]
+
+// -----------------------------------------------------------------------------
+// constructors
+// -----------------------------------------------------------------------------
+
+/** Its own conversation alone: what an agent has that says nothing. */
+export const isolated = (options?: Omit<Isolated, "_tag">): Isolated => ({ ...options, _tag: "isolated" })
+
+/** The main conversation. `toolCalls` is for the one whose conversation it is in the first place; `false` unless said. */
+export const shared = (options?: Partial<Omit<Shared, "_tag">>): Shared => ({
+  toolCalls: false,
+  ...options,
+  _tag: "shared"
+})
+
+/** Its own conversation, and a report to the main one: of the answer and of errors, in 2,000 characters, unless said otherwise. */
+export const hybrid = (options?: Partial<Omit<Hybrid, "_tag">>): Hybrid => ({
+  summary: true,
+  maxCharacters: 2000,
+  toolCalls: false,
+  errors: true,
+  ...options,
+  _tag: "hybrid"
+})
+
+/** The exchanges of the main conversation that match, and its own conversation. */
+export const selective = (
+  patterns: ReadonlyArray<Pattern>,
+  options?: Omit<Selective, "_tag" | "patterns">
+): Selective => ({ ...options, patterns, _tag: "selective" })
+
+/** The main conversation in short, and its own conversation. `after`: 20 messages unless said. */
+export const summarized = (options?: Partial<Omit<Summarized, "_tag">>): Summarized => ({
+  after: 20,
+  ...options,
+  _tag: "summarized"
+})
+
+/** A copy of the main conversation. */
+export const fork = (options?: Omit<Fork, "_tag">): Fork => ({ ...options, _tag: "fork" })
+
+/** A mode, or the name of one that needs nothing to be said. */
+export type Input = ContextMode | Exclude<Name, "selective">
+
+const byName = { isolated, shared, hybrid, summarized, fork }
+
+/** The mode of a name. */
+export const make = (mode: Input): ContextMode => (typeof mode === "string" ? byName[mode]() : mode)

@@ -11,16 +11,20 @@
  */
 import * as Schema from "effect/Schema"
 
-const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
+/** A key that can be left out. */
+export const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
-const wholeFrom = (least: number) =>
+/** A whole number. */
+export const wholeFrom = (least: number) =>
   Schema.Int.pipe(Schema.greaterThanOrEqualTo(least)).annotations({
     title: `a whole number from ${least}`,
     message: () => ({ message: `expected a whole number from ${least}`, override: true })
   })
 
 /** The strategies. */
-export const MemoryStrategy = Schema.Literal("full", "window", "summary")
+export const MemoryStrategy = Schema.Literal("full", "window", "summary").annotations({
+  message: () => ({ message: "expected full, window or summary", override: true })
+})
 /** The strategies. */
 export type MemoryStrategy = typeof MemoryStrategy.Type
 

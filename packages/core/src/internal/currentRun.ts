@@ -9,6 +9,7 @@ import type * as Exit from "effect/Exit"
 import { pipeArguments } from "effect/Pipeable"
 import * as Scope from "effect/Scope"
 import type { HookName } from "../Handler.ts"
+import type { History } from "../History.ts"
 import type { Instructions } from "../Instructions.ts"
 import type { Tools } from "../Tools.ts"
 
@@ -19,6 +20,12 @@ export type Place = HookName | "provide" | "effect"
 interface Origin {
   readonly handler?: string
   readonly hook?: Place
+}
+
+/** What others may ask of the attempt that is on. */
+interface CurrentAttempt {
+  readonly scope: Scope.Scope
+  readonly historyNow: History
 }
 
 /**
@@ -35,14 +42,14 @@ export class Cell implements Scope.Scope {
   /** The instructions in force. */
   instructions: Instructions
   /** The attempt that is on. */
-  attempt: { readonly scope: Scope.Scope } | undefined
+  attempt: CurrentAttempt | undefined
   /** The tools that the last model call was offered. */
   offered: Tools<unknown, unknown> | undefined = undefined
   /** Where errors came from, for all cells of a run. */
   private readonly origins: Map<unknown, Origin>
 
   /** A cell for a run, or for an attempt beside those of another cell. */
-  constructor(instructions: Instructions, beside?: Cell, attempt?: { readonly scope: Scope.Scope }) {
+  constructor(instructions: Instructions, beside?: Cell, attempt?: CurrentAttempt) {
     this.instructions = instructions
     this.attempt = attempt
     this.origins = beside === undefined ? new Map() : beside.origins

@@ -70,12 +70,21 @@ export class Attempt {
 
   /** What was said so far, every call with an outcome. */
   get historySoFar(): History.History {
+    return this.withReply(Message.cancelled)
+  }
+
+  /** What was said so far; calls that are going on are pending. */
+  get historyNow(): History.History {
+    return this.withReply(Message.pending)
+  }
+
+  private withReply(missing: Message.ToolOutcome): History.History {
     if (this.reply === undefined) return this.history
     const reply: Message.AssistantMessage = {
       ...this.reply,
       content: this.reply.content.map((content, i) =>
         content._tag === "ToolCall" && content.outcome._tag === "Pending"
-          ? { ...content, outcome: this.outcomes?.get(i) ?? Message.cancelled }
+          ? { ...content, outcome: this.outcomes?.get(i) ?? missing }
           : content
       )
     }

@@ -1,0 +1,58 @@
+/**
+ * The section of the instructions that tells the model what it can see of a
+ * session, and what it cannot. It has a source of its own, so that a handler after
+ * the memory can change it or take it out.
+ *
+ * @example
+ * ```ts
+ * import { Handler, Instructions } from "@heddle/core"
+ * import { ContextSection } from "@heddle/memory"
+ *
+ * const silent = Handler.mapInstructions(Instructions.remove(ContextSection.source))
+ * ```
+ */
+import type { Name } from "./ContextMode.ts"
+
+/** The source of the section. */
+export const source = "context-mode"
+
+/** What a run sees, for whoever writes the section. */
+export interface ContextView {
+  readonly mode: Name
+  /** The name of the agent. */
+  readonly agent: string
+  /** Whether nothing was said in the conversation that the run adds to. */
+  readonly first: boolean
+  /** Exchanges that are shown. */
+  readonly shown: number
+  /** Exchanges that are there, of the conversations that the mode sees. */
+  readonly total: number
+  /** Whether a summary stands for some of them. */
+  readonly summarized: boolean
+}
+
+const noAccess = `If you are asked about something that was said elsewhere, do not guess: say that you run in isolated context mode and cannot see it, and ask for the text that is meant.`
+
+/** The section, unless another is asked for. */
+export const text = (view: ContextView): string => `Context mode: ${view.mode}. ${body(view)}`
+
+const body = ({ first, mode, shown, summarized, total }: ContextView): string => {
+  const part = shown < total && !summarized ? " Only a part of it is shown to you." : ""
+  const own = first
+    ? "This is your first exchange here, so there is nothing earlier that you could refer to."
+    : `You see your own earlier exchanges here and can refer to them.${part}`
+  switch (mode) {
+    case "isolated":
+      return `The main conversation is not visible to you. ${own} ${noAccess}`
+    case "hybrid":
+      return `The main conversation is not visible to you. ${own} A short report of your answer is added to the main conversation. ${noAccess}`
+    case "shared":
+      return `You see the main conversation and can refer to what was said in it.${part} What is asked and answered now becomes a part of it.`
+    case "selective":
+      return `Of the main conversation you see only the exchanges that match your topics, with gaps between them, and then your own earlier exchanges. Do not take what you see for all that was said. Your answer is not added to the main conversation.`
+    case "summarized":
+      return `Of the main conversation you see ${summarized ? "a summary and the last exchanges" : "the last exchanges"}, and then your own earlier exchanges. Details may be missing. Your answer is not added to the main conversation.`
+    case "fork":
+      return `You work on a copy of the main conversation as it was when you were called.${part} You can refer to what was said in it; nothing that you say is added to it.`
+  }
+}

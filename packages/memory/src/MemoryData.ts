@@ -1,0 +1,96 @@
+/**
+ * Mode and settings as plain data, under the keys that they have in an agent file, a
+ * workflow definition or the options of a command.
+ *
+ * @example
+ * ```ts
+ * import { Memory, MemoryData } from "@heddle/memory"
+ * import { Effect } from "effect"
+ *
+ * const options = await Effect.runPromise(
+ *   MemoryData.decode({
+ *     contextMode: "selective",
+ *     sharePatterns: ["project uses *", "tech stack: *"],
+ *     memory: { strategy: "summary", historyLimit: 5 }
+ *   })
+ * )
+ * const handler = Memory.handler(options)
+ * ```
+ */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as ContextMode from "./ContextMode.ts"
+import { modeNames, schemaProblems } from "./internal/check.ts"
+import { planned } from "./internal/plan.ts"
+import type { CallOptions } from "./Memory.ts"
+import { InvalidMemory } from "./MemoryErrors.ts"
+import { MemorySettings, optional, wholeFrom } from "./MemorySettings.ts"
+
+/** What can be said. What does not concern the mode is not used. */
+export const MemoryData = Schema.Struct({
+  /** `isolated` unless said. */
+  contextMode: optional(Schema.Literal(...modeNames)),
+  /** Exchanges, or `{ tokens }`. */
+  contextWindow: optional(
+    Schema.Union(wholeFrom(0), Schema.Struct({ exchanges: wholeFrom(0) }), Schema.Struct({ tokens: wholeFrom(0) }))
+  ),
+  /** Of `selective`: globs. */
+  sharePatterns: optional(Schema.Array(Schema.String)),
+  /** Of `summarized`: messages. */
+  summarizeAfter: optional(wholeFrom(1)),
+  /** Of `shared`: whether calls of tools are added to the main conversation. */
+  shareToolCalls: optional(Schema.Boolean),
+  /** Of `hybrid`: what the report has. */
+  report: optional(
+    Schema.Struct({
+      summary: optional(Schema.Boolean),
+      maxCharacters: optional(wholeFrom(0)),
+      toolCalls: optional(Schema.Boolean),
+      errors: optional(Schema.Boolean)
+    })
+  ),
+  memory: optional(MemorySettings)
+}).annotations({ identifier: "MemoryData" })
+/** What can be said. What does not concern the mode is not used. */
+export type MemoryData = typeof MemoryData.Type
+
+/** Makes options of data, for the memory of an agent or for a call. Fails with all that is wrong with it. */
+export const decode = (data: unknown): Effect.Effect<CallOptions, InvalidMemory> =>
+  Effect.suspend(() => {
+    const problems = schemaProblems(MemoryData, data)
+    if (problems.length > 0) return new InvalidMemory({ problems })
+    // The Schema has found nothing wrong, and it changes nothing.
+    const options = optionsOf(data as MemoryData)
+    const plan = planned(options)
+    return plan instanceof InvalidMemory ? plan : Effect.succeed(options)
+  })
+
+const optionsOf = (data: MemoryData): CallOptions => ({
+  ...(data.contextMode !== undefined && { mode: modeOf(data.contextMode, data) }),
+  ...(data.memory !== undefined && { settings: data.memory })
+})
+
+const modeOf = (name: ContextMode.Name, data: MemoryData): ContextMode.ContextMode => {
+  const { contextWindow: given } = data
+  const window = given === undefined ? {} : { window: typeof given === "number" ? { exchanges: given } : given }
+  switch (name) {
+    case "isolated":
+      return ContextMode.isolated(window)
+    case "shared":
+      return ContextMode.shared({
+        ...window,
+        ...(data.shareToolCalls !== undefined && { toolCalls: data.shareToolCalls })
+      })
+    case "hybrid":
+      return ContextMode.hybrid({ ...window, ...data.report })
+    case "selective":
+      return ContextMode.selective(data.sharePatterns ?? [], window)
+    case "summarized":
+      return ContextMode.summarized({
+        ...window,
+        ...(data.summarizeAfter !== undefined && { after: data.summarizeAfter })
+      })
+    case "fork":
+      return ContextMode.fork(window)
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * Finds all that makes no sense in what is said of context and memory.
+ */
+import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import * as Schema from "effect/Schema"
+import type { ContextMode } from "../ContextMode.ts"
+import { defaults, MemorySettings } from "../MemorySettings.ts"
+import type { Plan } from "./view.ts"
+
+const modes = ["isolated", "shared", "hybrid", "selective", "summarized", "fork"] as const satisfies ReadonlyArray<
+  ContextMode["_tag"]
+>
+type Complete = Exclude<ContextMode["_tag"], (typeof modes)[number]> extends never ? typeof modes : never
+/** The names of all modes. */
+export const modeNames: Complete = modes
+
+const shown = (value: unknown): string => JSON.stringify(value) ?? String(value)
+
+const isWhole = (value: unknown, least: number): boolean => Number.isInteger(value) && (value as number) >= least
+
+/** What is wrong with a number. */
+export const wholeProblem = (where: string, value: unknown, least: number): ReadonlyArray<string> =>
+  isWhole(value, least) ? [] : [`${where}: expected a whole number from ${least}, not ${shown(value)}`]
+
+/** What is wrong with a window. */
+export const windowProblems = (where: string, window: unknown): ReadonlyArray<string> => {
+  if (typeof window === "object" && window !== null) {
+    const keys = Object.keys(window)
+    for (const key of ["exchanges", "tokens"]) {
+      if (keys.length === 1 && keys[0] === key) return wholeProblem(`${where}.${key}`, Reflect.get(window, key), 0)
+    }
+  }
+  return [`${where}: expected { exchanges } or { tokens }, not ${shown(window)}`]
+}
+
+/** What is wrong with patterns. */
+export const patternProblems = (where: string, patterns: unknown): ReadonlyArray<string> => {
+  if (!Array.isArray(patterns) || patterns.length === 0) return [`${where}: expected one pattern at least`]
+  return patterns.flatMap((pattern: unknown, i) =>
+    typeof pattern === "function" || (typeof pattern === "string" && pattern.trim() !== "")
+      ? []
+      : [`${where}[${i}]: expected a text or a predicate, not ${shown(pattern)}`]
+  )
+}
+
+/** What is wrong with a mode. */
+export const modeProblems = (mode: unknown): ReadonlyArray<string> => {
+  const name: unknown = typeof mode === "object" && mode !== null ? Reflect.get(mode, "_tag") : mode
+  if (!modes.some((known) => known === name)) {
+    return [`mode: expected one of ${modes.join(", ")}, not ${shown(name)}`]
+  }
+  if (typeof mode !== "object") return name === "selective" ? patternProblems("patterns", undefined) : []
+  const { after, maxCharacters, patterns, window } = mode as Readonly<Record<string, unknown>>
+  return [
+    ...(window === undefined ? [] : windowProblems("window", window)),
+    ...(name === "selective" ? patternProblems("patterns", patterns) : []),
+    ...(name === "summarized" ? wholeProblem("after", after, 1) : []),
+    ...(name === "hybrid" ? wholeProblem("maxCharacters", maxCharacters, 0) : [])
+  ]
+}
+
+/** What is wrong with data, by path. */
+export const schemaProblems = <A, I>(
+  schema: Schema.Schema<A, I>,
+  data: unknown,
+  at?: string
+): ReadonlyArray<string> => {
+  const decoded = Schema.decodeUnknownEither(schema, { errors: "all", onExcessProperty: "error" })(data)
+  if (Either.isRight(decoded)) return []
+  return ParseResult.ArrayFormatter.formatErrorSync(decoded.left).map(({ message, path }) => {
+    const where = [...(at === undefined ? [] : [at]), ...path.map(String)].join(".")
+    return where === "" ? message : `${where}: ${message}`
+  })
+}
+
+/** What is wrong with settings, each for itself. */
+export const settingsProblems = (settings: unknown): ReadonlyArray<string> =>
+  schemaProblems(MemorySettings, settings, "settings")
+
+/** What is wrong with a mode and settings that are right each for themselves. */
+export const togetherProblems = ({ mode, settings }: Plan): ReadonlyArray<string> => {
+  const { historyLimit, summaryEnabled, summaryTrigger } = settings
+  const limit = mode.window !== undefined && "exchanges" in mode.window ? mode.window.exchanges : historyLimit
+  if (mode._tag === "summarized" && mode.after < limit) {
+    return [
+      `after: the conversation would be summarized at ${mode.after} messages, before it is longer than the window of ${limit} exchanges`
+    ]
+  }
+  if (!summaryEnabled || summaryTrigger >= limit) return []
+  const preset = summaryTrigger === defaults.summaryTrigger ? " (the default)" : ""
+  return [`summaryTrigger: ${summaryTrigger} messages${preset} is smaller than the window of ${limit} exchanges`]
+}

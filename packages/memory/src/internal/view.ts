@@ -1,0 +1,201 @@
+/**
+ * What a run sees of its session, by its mode and settings.
+ */
+import { History, Instructions, Message } from "@heddle/core"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type { ContextMode, Pattern, Window } from "../ContextMode.ts"
+import type { ContextView } from "../ContextSection.ts"
+import type { ConversationKey, Exchange, Service as ConversationsService } from "../Conversations.ts"
+import { main, own } from "../Conversations.ts"
+import type { ConversationsUnavailable } from "../MemoryErrors.ts"
+import type { Effective } from "../MemorySettings.ts"
+import type { SessionInfo } from "../Session.ts"
+import type { SummaryRequest } from "../Summaries.ts"
+import { glob } from "./glob.ts"
+import * as Look from "./look.ts"
+import { quoted } from "./quoted.ts"
+
+/** What holds for a run. */
+export interface Plan {
+  readonly mode: ContextMode
+  readonly settings: Effective
+}
+
+/** What a run sees, and what follows from it when it has ended. */
+export interface View {
+  /** The conversation that the exchange is added to. */
+  readonly writesTo: ConversationKey
+  readonly history: History.History
+  readonly summaries: ReadonlyArray<{ readonly about: "main" | "own"; readonly text: string }>
+  readonly context: ContextView
+  /** Summaries that may be due, of the conversations that are seen. */
+  readonly due: ReadonlyArray<{ readonly seen: Look.Seen; readonly request: SummaryRequest }>
+}
+
+/** The exchanges that are going on in the main conversation of a session, outermost first: those of the runs that this one is inside of. */
+export interface InFlight {
+  readonly key: ConversationKey
+  readonly exchanges: ReadonlyArray<Effect.Effect<History.History>>
+}
+
+/** See `InFlight`. */
+export class CurrentInFlight extends Context.Reference<CurrentInFlight>()("@heddle/memory/InFlight", {
+  defaultValue: (): InFlight | undefined => undefined
+}) {}
+
+/** The conversation in which an agent's exchanges are kept. */
+const target = ({ mode }: Plan, { id, tenant }: SessionInfo, agent: string): ConversationKey =>
+  mode._tag === "shared" ? main(id, tenant) : own(id, agent, tenant)
+
+/** Looks at what a run sees. */
+export const view = (
+  store: ConversationsService,
+  plan: Plan,
+  session: SessionInfo,
+  agent: string
+): Effect.Effect<View, ConversationsUnavailable> => {
+  const { mode, settings } = plan
+  const writesTo = target(plan, session, agent)
+  const theMain = main(session.id, session.tenant)
+  switch (mode._tag) {
+    case "isolated":
+    case "hybrid":
+    case "shared":
+      return Effect.map(conversation(store, writesTo, settings, mode.window), (seen) =>
+        assemble(plan, agent, writesTo, [seen], [])
+      )
+    case "fork":
+      return Effect.gen(function* () {
+        const seen = yield* conversation(store, theMain, settings, mode.window)
+        return assemble(plan, agent, writesTo, [seen], yield* inFlight(theMain))
+      })
+    case "selective":
+      return Effect.gen(function* () {
+        const accepts = matches(mode.patterns)
+        const seen = yield* Look.matching(store, theMain, windowOf(settings, mode.window), accepts)
+        const mine = yield* conversation(store, writesTo, settings, undefined)
+        return assemble(plan, agent, writesTo, [{ seen }, mine], [])
+      })
+    case "summarized":
+      return Effect.gen(function* () {
+        const short: Effective = { ...settings, strategy: "summary", summaryEnabled: true, summaryTrigger: mode.after }
+        const seen = yield* conversation(store, theMain, short, mode.window)
+        const mine = yield* conversation(store, writesTo, settings, undefined)
+        return assemble(plan, agent, writesTo, [seen, mine], [])
+      })
+  }
+}
+
+const windowOf = (settings: Effective, window: Window | undefined): Window | undefined =>
+  window ?? (settings.strategy === "full" ? undefined : { exchanges: settings.historyLimit })
+
+interface Part {
+  readonly seen: Look.Seen
+  /** What a summary of it would have to be. */
+  readonly request?: SummaryRequest
+}
+
+/** A conversation, by the strategy. */
+const conversation = (
+  store: ConversationsService,
+  key: ConversationKey,
+  settings: Effective,
+  window: Window | undefined
+): Effect.Effect<Part, ConversationsUnavailable> => {
+  const bounds = windowOf(settings, window)
+  const isSummary = settings.strategy === "summary"
+  const looking =
+    !isSummary || bounds === undefined
+      ? Look.last(store, key, bounds)
+      : "tokens" in bounds
+        ? Look.summarizedWithin(store, key, bounds.tokens)
+        : Look.summarized(store, key, { keep: bounds.exchanges, most: bounds.exchanges + lag(settings) })
+  return Effect.map(looking, (seen) => {
+    if (!settings.summaryEnabled) return { seen }
+    // A window of tokens keeps what it shows.
+    const keep =
+      bounds === undefined ? settings.historyLimit : "tokens" in bounds ? seen.exchanges.length : bounds.exchanges
+    return { seen, request: requestOf(key, keep, settings) }
+  })
+}
+
+const requestOf = (key: ConversationKey, keep: number, settings: Effective): SummaryRequest => ({
+  key,
+  keep,
+  trigger: settings.summaryTrigger,
+  minGrowth: settings.summaryMinGrowth,
+  maxTokens: settings.summaryMaxTokens,
+  model: settings.summaryModel
+})
+
+/** Exchanges that may be seen beyond the window until a summary covers them. Without summaries to come there are none. */
+const lag = ({ summaryEnabled, summaryMinGrowth, summaryTrigger }: Effective): number =>
+  summaryEnabled ? Math.ceil((summaryTrigger + summaryMinGrowth) / 2) : 0
+
+const matches = (patterns: ReadonlyArray<Pattern>): ((exchange: Exchange) => boolean) => {
+  const all = patterns.map((pattern) => {
+    if (typeof pattern === "function") return pattern
+    const found = glob(pattern)
+    return ({ messages }: Exchange) => messages.some((message) => found(Message.text(message)))
+  })
+  return (exchange) => all.some((accepts) => accepts(exchange))
+}
+
+/** The exchanges that are going on, as far as they are: calls that have not been answered are closed. */
+const inFlight = (key: ConversationKey): Effect.Effect<ReadonlyArray<Message.Message>> =>
+  Effect.flatMap(CurrentInFlight, (found) => {
+    if (found === undefined || found.key.session !== key.session || found.key.tenant !== key.tenant) {
+      return Effect.succeed([])
+    }
+    return Effect.map(Effect.all(found.exchanges), (all) => History.settle(all.flat(), going))
+  })
+
+const going = Message.failed("The call was still going on when this copy of the conversation was made.")
+
+const assemble = (
+  { mode }: Plan,
+  agent: string,
+  writesTo: ConversationKey,
+  parts: ReadonlyArray<Part>,
+  inFlight: History.History
+): View => {
+  const shown = parts.flatMap(({ seen }) => seen.exchanges)
+  const last = parts.at(-1)!.seen
+  return {
+    writesTo,
+    history: [...shown.flatMap(({ messages }) => messages), ...inFlight],
+    summaries: parts.flatMap(({ seen: { key, summary } }) =>
+      summary === undefined
+        ? []
+        : [{ about: key.agent === undefined ? ("main" as const) : ("own" as const), text: summary.text }]
+    ),
+    context: {
+      mode: mode._tag,
+      agent,
+      first: (last.info?.exchanges ?? 0) === 0,
+      shown: shown.length,
+      total: parts.reduce((sum, { seen }) => sum + (seen.info?.exchanges ?? 0), 0),
+      summarized: parts.some(({ seen }) => seen.summary !== undefined)
+    },
+    due: parts.flatMap(({ request, seen }) => (request === undefined ? [] : [{ request, seen }]))
+  }
+}
+
+/** The source of the sections that hold summaries. */
+export const summarySource = "memory-summary"
+
+/** Tells the model of the summaries. */
+export const withSummaries = (
+  instructions: Instructions.Instructions,
+  { summaries }: View
+): Instructions.Instructions =>
+  summaries.reduce(
+    (told, { about, text }) =>
+      Instructions.append(
+        told,
+        `${about === "main" ? "The main conversation" : "Your conversation"} began earlier. This is a summary of what is not shown:\n${quoted("conversation_summary", text)}`,
+        summarySource
+      ),
+    instructions
+  )
