@@ -130,12 +130,14 @@ export const selective = (
   options?: Omit<Selective, "_tag" | "patterns">
 ): Selective => ({ ...options, patterns, _tag: "selective" })
 
-/** The main conversation in short, and its own conversation. `after`: 20 messages unless said. */
-export const summarized = (options?: Partial<Omit<Summarized, "_tag">>): Summarized => ({
-  after: 20,
-  ...options,
-  _tag: "summarized"
-})
+/**
+ * The main conversation in short, and its own conversation. `after`: 20 messages unless
+ * said. The window: half of that unless said, an exchange counted as two messages.
+ */
+export const summarized = (options?: Partial<Omit<Summarized, "_tag">>): Summarized => {
+  const { after = 20, window = { exchanges: Math.max(1, Math.floor(after / 4)) } } = options ?? {}
+  return { after, window, _tag: "summarized" }
+}
 
 /** A copy of the main conversation. */
 export const fork = (options?: Omit<Fork, "_tag">): Fork => ({ ...options, _tag: "fork" })

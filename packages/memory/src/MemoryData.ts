@@ -22,17 +22,22 @@ import * as Schema from "effect/Schema"
 import * as ContextMode from "./ContextMode.ts"
 import { modeNames, schemaProblems } from "./internal/check.ts"
 import { planned } from "./internal/plan.ts"
+import { expecting, oneOf, optional, wholeFrom } from "./internal/schema.ts"
 import type { CallOptions } from "./Memory.ts"
 import { InvalidMemory } from "./MemoryErrors.ts"
-import { MemorySettings, optional, wholeFrom } from "./MemorySettings.ts"
+import { MemorySettings } from "./MemorySettings.ts"
 
 /** What can be said. What does not concern the mode is not used. */
 export const MemoryData = Schema.Struct({
   /** `isolated` unless said. */
-  contextMode: optional(Schema.Literal(...modeNames)),
+  contextMode: optional(oneOf(...modeNames)),
   /** Exchanges, or `{ tokens }`. */
   contextWindow: optional(
-    Schema.Union(wholeFrom(0), Schema.Struct({ exchanges: wholeFrom(0) }), Schema.Struct({ tokens: wholeFrom(0) }))
+    Schema.Union(
+      wholeFrom(0),
+      Schema.Struct({ exchanges: wholeFrom(0) }),
+      Schema.Struct({ tokens: wholeFrom(0) })
+    ).annotations(expecting("a whole number from 0, { exchanges } or { tokens }"))
   ),
   /** Of `selective`: globs. */
   sharePatterns: optional(Schema.Array(Schema.String)),

@@ -10,21 +10,10 @@
  * | `summary` | a summary of what is older, then the last exchanges |
  */
 import * as Schema from "effect/Schema"
-
-/** A key that can be left out. */
-export const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
-
-/** A whole number. */
-export const wholeFrom = (least: number) =>
-  Schema.Int.pipe(Schema.greaterThanOrEqualTo(least)).annotations({
-    title: `a whole number from ${least}`,
-    message: () => ({ message: `expected a whole number from ${least}`, override: true })
-  })
+import { optional, oneOf, wholeFrom } from "./internal/schema.ts"
 
 /** The strategies. */
-export const MemoryStrategy = Schema.Literal("full", "window", "summary").annotations({
-  message: () => ({ message: "expected full, window or summary", override: true })
-})
+export const MemoryStrategy = oneOf("full", "window", "summary")
 /** The strategies. */
 export type MemoryStrategy = typeof MemoryStrategy.Type
 
