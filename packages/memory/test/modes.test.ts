@@ -1,0 +1,403 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Agent, Handler, Instructions, Message, Pipeline, Tool, Tools } from "@heddle/core"
+import { ContextMode, ContextSection, Conversations, Memory } from "@heddle/memory"
+import { ScriptedModel } from "@heddle/testing"
+import { Effect } from "effect"
+import { agentNamed, answers, inWorld, kept, lastSeen, note, section, talked, world } from "./support.ts"
+
+const main = Conversations.main("s")
+const own = (agent: string) => Conversations.own("s", agent)
+const theMain = (...questions: ReadonlyArray<string>) => questions.flatMap((text) => [text, `re: ${text}`])
+
+describe("isolated", () => {
+  it.effect("is what an agent has that says nothing: it sees and extends its own conversation", () =>
+    Effect.gen(function* () {
+      const w = yield* world()
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          yield* talked(main, "our project uses React")
+          const agent = agentNamed("coder")
+          yield* Agent.run(agent, "one")
+          expect(lastSeen(yield* w.asked)).toEqual(["one"])
+          const result = yield* Agent.run(agent, "two")
+          expect(lastSeen(yield* w.asked)).toEqual(["one", "re: one", "two"])
+          expect(result.warnings).toBe(undefined)
+          expect(yield* kept(own("coder"))).toEqual([theMain("one"), theMain("two")])
+          expect(yield* kept(main)).toEqual([theMain("our project uses React")])
+        })
+      )
+    })
+  )
+
+  it.effect("keeps calls of tools with their outcomes", () =>
+    Effect.gen(function* () {
+      const w = yield* world()
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          yield* Agent.run(agentNamed("coder"), "note it")
+          expect(yield* kept(own("coder"))).toEqual([["note it", "[note: Succeeded] one moment", "re: note it"]])
+        })
+      )
+    })
+  )
+})
+
+describe("shared", () => {
+  it.effect("sees and extends the main conversation, without calls of tools unless they are asked for", () =>
+    Effect.gen(function* () {
+      const w = yield* world()
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          yield* talked(main, "our project uses React")
+          const mode = ContextMode.shared()
+          yield* Agent.run(agentNamed("coder", { mode }), "note it")
+          expect(lastSeen(yield* w.asked)).toEqual([
+            ...theMain("our project uses React"),
+            "note it",
+            "[note: Succeeded] one moment"
+          ])
+          yield* Agent.run(agentNamed("chief", { mode: ContextMode.shared({ toolCalls: true }) }), "note it, too")
+          expect(yield* kept(main)).toEqual([
+            theMain("our project uses React"),
+            theMain("note it"),
+            ["note it, too", "[note: Succeeded] one moment", "re: note it, too"]
+          ])
+          expect(yield* kept(own("coder"))).toEqual([])
+        })
+      )
+    })
+  )
+
+  it.effect("keeps the answer of a tool that returns directly", () =>
+    Effect.gen(function* () {
+      const w = yield* world(() => ({ calls: [{ tool: "note" }] }))
+      const agent = Agent.make({
+        name: "coder",
+        tools: Tools.make(
+          Tool.make({ name: "note", description: "Notes it.", returnDirectly: true, execute: () => "noted" })
+        ),
+        handlers: Memory.handler({ mode: "shared" })
+      })
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          expect((yield* Agent.run(agent, "go")).text).toBe("noted")
+          expect(yield* kept(main)).toEqual([["go", "noted"]])
+        })
+      )
+    })
+  )
+})
+
+describe("hybrid", () => {
+  const asked = (input: string) => `coder was asked: ${input}`
+  const report = (mode: Parameters<typeof ContextMode.hybrid>[0], input = "note it") =>
+    Effect.gen(function* () {
+      const w = yield* world()
+      return yield* inWorld(w)(
+        Effect.gen(function* () {
+          const agent = agentNamed("coder", { mode: ContextMode.hybrid(mode) })
+          const result = yield* Agent.run(agent, input)
+          return { result, main: yield* kept(main), own: yield* kept(own("coder")) }
+        })
+      )
+    })
+
+  it.effect("sees and extends its own conversation, and reports the answer to the main one", () =>
+    Effect.gen(function* () {
+      const { main, own } = yield* report({})
+      expect(own).toEqual([["note it", "[note: Succeeded] one moment", "re: note it"]])
+      expect(main).toEqual([[asked("note it"), "coder answered: re: note it"]])
+    })
+  )
+
+  it.effect("reports without the answer, with the tools, in few characters, or in other words", () =>
+    Effect.gen(function* () {
+      expect((yield* report({ summary: false })).main).toEqual([[asked("note it"), "coder answered."]])
+      expect((yield* report({ toolCalls: true })).main).toEqual([
+        [asked("note it"), "coder answered: re: note it\nTools that coder called: note (Succeeded)"]
+      ])
+      expect((yield* report({ maxCharacters: 3 })).main).toEqual([[asked("not …"), "coder answered: re: …"]])
+      const format = (report: ContextMode.Report) => `${report.agent}/${report.answer}/${report.toolCalls.length}`
+      expect((yield* report({ format })).main).toEqual([[asked("note it"), "coder/re: note it/1"]])
+      const effectful = (report: ContextMode.Report) => Effect.succeed(report.input)
+      expect((yield* report({ format: effectful })).main).toEqual([[asked("note it"), "note it"]])
+    })
+  )
+
+  it.effect("a report that cannot be written does not cost the answer", () =>
+    Effect.gen(function* () {
+      const broken = () => {
+        throw new Error("no words")
+      }
+      const { main, own, result } = yield* report({ format: broken })
+      expect(result.text).toBe("re: note it")
+      expect(result.warnings).toEqual([{ handler: "memory", error: new Error("no words") }])
+      expect(own.length).toBe(1)
+      expect(main).toEqual([])
+    })
+  )
+
+  const failing = (mode: Parameters<typeof ContextMode.hybrid>[0]) =>
+    Effect.gen(function* () {
+      const w = yield* world([{ text: "one moment", calls: [{ tool: "note" }] }])
+      return yield* inWorld(w)(
+        Effect.gen(function* () {
+          const error = yield* Effect.flip(Agent.run(agentNamed("coder", { mode: ContextMode.hybrid(mode) }), "go"))
+          return { error, main: yield* kept(main), own: yield* kept(own("coder")) }
+        })
+      )
+    })
+
+  it.effect("a run that fails is reported, with the tools that were called, and fails all the same", () =>
+    Effect.gen(function* () {
+      const { error, main, own } = yield* failing({ toolCalls: true })
+      expect(error._tag).toBe("ModelError")
+      expect(own).toEqual([])
+      expect(main).toEqual([
+        [asked("go"), expect.stringMatching(/^coder failed: .+\nTools that coder called: note \(Succeeded\)$/s)]
+      ])
+      expect((yield* failing({ errors: false })).main).toEqual([])
+    })
+  )
+
+  it.effect("a run that is interrupted is not reported", () =>
+    Effect.gen(function* () {
+      const w = yield* world([{ text: "late", delay: "1 hour" }])
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          yield* Agent.run(agentNamed("coder", { mode: "hybrid" }), "go").pipe(Effect.raceFirst(Effect.yieldNow()))
+          expect(yield* kept(main)).toEqual([])
+        })
+      )
+    })
+  )
+})
+
+describe("selective", () => {
+  const seen = (patterns: ReadonlyArray<ContextMode.Pattern>, options?: Parameters<typeof ContextMode.selective>[1]) =>
+    Effect.gen(function* () {
+      const w = yield* world()
+      return yield* inWorld(w)(
+        Effect.gen(function* () {
+          yield* talked(main, "Our project uses React.", "What about lunch?", "Tech stack: Node\nand more", "Bye")
+          const agent = agentNamed("coder", { mode: ContextMode.selective(patterns, options) })
+          yield* Agent.run(agent, "one")
+          yield* Agent.run(agent, "two")
+          expect((yield* kept(main)).length).toBe(4)
+          expect(yield* kept(own("coder"))).toEqual([theMain("one"), theMain("two")])
+          return lastSeen(yield* w.asked).slice(0, -3)
+        })
+      )
+    })
+  const react = theMain("Our project uses React.")
+  const stack = theMain("Tech stack: Node\nand more")
+
+  it.effect("sees the exchanges that match, then its own, and extends its own", () =>
+    Effect.gen(function* () {
+      expect(yield* seen(["project uses *", "tech stack: *"])).toEqual([...react, ...stack])
+      expect(yield* seen(["nothing like it"])).toEqual([])
+      expect(yield* seen(["*"])).toEqual([...react, ...theMain("What about lunch?"), ...stack, ...theMain("Bye")])
+      expect(yield* seen([({ position }) => position === 4])).toEqual(theMain("Bye"))
+    })
+  )
+
+  it.effect("its window is one of exchanges that match", () =>
+    Effect.gen(function* () {
+      const patterns = ["project uses *", "tech stack: *"]
+      expect(yield* seen(patterns, { window: { exchanges: 1 } })).toEqual(stack)
+      expect(yield* seen(patterns, { window: { exchanges: 0 } })).toEqual([])
+      expect(yield* seen(patterns, { window: { tokens: 30 } })).toEqual(stack)
+    })
+  )
+
+  it.effect("finds what is further back than a page", () =>
+    Effect.gen(function* () {
+      const w = yield* world()
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          yield* talked(main, "tech stack: Node", ...Array.from({ length: 250 }, (_, i) => `chat ${i}`))
+          yield* Agent.run(agentNamed("coder", { mode: ContextMode.selective(["tech stack: *"]) }), "one")
+          expect(lastSeen(yield* w.asked)).toEqual([...theMain("tech stack: Node"), "one"])
+        })
+      )
+    })
+  )
+})
+
+describe("fork", () => {
+  it.effect("sees a copy of the main conversation and never writes back", () =>
+    Effect.gen(function* () {
+      const w = yield* world()
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          yield* talked(main, "a", "b")
+          const agent = agentNamed("coder", { mode: "fork" })
+          yield* Agent.run(agent, "one")
+          yield* Agent.run(agent, "two")
+          expect(lastSeen(yield* w.asked)).toEqual([...theMain("a", "b"), "two"])
+          expect(yield* kept(main)).toEqual([theMain("a"), theMain("b")])
+          expect(yield* kept(own("coder"))).toEqual([theMain("one"), theMain("two")])
+        })
+      )
+    })
+  )
+
+  const script: ScriptedModel.Script = (request, turn) => {
+    const question = Message.text(request.history.findLast(({ role }) => role === "user")!)
+    if (request.history.at(-1)!.role === "assistant" || request.tools.size === 0) return `re: ${question}`
+    return question === "plan"
+      ? { text: "let me see", calls: [{ tool: "note" }, { tool: "planner", arguments: { input: "think" } }] }
+      : (answers as Extract<ScriptedModel.Script, (...args: never) => unknown>)(request, turn)
+  }
+  const planner = (mode: ContextMode.Input) => Agent.make({ name: "planner", handlers: Memory.handler({ mode }) })
+  const chief = (mode: ContextMode.Input, inner: ContextMode.Input = "fork") =>
+    Agent.make({
+      name: "chief",
+      tools: Tools.make(note, Agent.asTool(planner(inner))),
+      handlers: Memory.handler({ mode }),
+      toolConcurrency: 1
+    })
+
+  it.effect("sees the exchange that is going on in the main conversation, with its calls closed", () =>
+    Effect.gen(function* () {
+      const w = yield* world(script)
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          yield* talked(main, "a")
+          yield* Agent.run(chief("shared"), "plan")
+          const forked = (yield* w.asked).find(({ tools }) => tools.size === 0)!
+          expect(
+            forked.history
+              .slice(0, -1)
+              .every(
+                (m) => m.role === "user" || Message.toolCalls(m).every(({ outcome }) => outcome._tag !== "Pending")
+              )
+          ).toBe(true)
+          expect(lastSeen([forked])).toEqual([
+            ...theMain("a"),
+            "plan",
+            "[note: Succeeded] [planner: Failed] let me see",
+            "think"
+          ])
+          expect(yield* kept(main)).toEqual([theMain("a"), theMain("plan")])
+        })
+      )
+    })
+  )
+
+  it.effect("an exchange that goes on in an agent's own conversation is not seen", () =>
+    Effect.gen(function* () {
+      const w = yield* world(script)
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          yield* talked(main, "a")
+          yield* Agent.run(chief("isolated"), "plan")
+          const forked = (yield* w.asked).find(({ tools }) => tools.size === 0)!
+          expect(lastSeen([forked])).toEqual([...theMain("a"), "think"])
+        })
+      )
+    })
+  )
+
+  it.effect("no other mode sees the exchange that is going on", () =>
+    Effect.gen(function* () {
+      for (const mode of ["isolated", "shared", "hybrid", "summarized"] as const) {
+        const w = yield* world(script)
+        yield* inWorld(w)(
+          Effect.gen(function* () {
+            yield* Agent.run(chief("shared", mode), "plan")
+            const inner = (yield* w.asked).find(({ tools }) => tools.size === 0)!
+            expect(lastSeen([inner])).toEqual(["think"])
+          })
+        )
+      }
+    })
+  )
+})
+
+describe("precedence", () => {
+  it.effect("the mode of a call stands over that of the agent, for this run and none inside of it", () =>
+    Effect.gen(function* () {
+      const w = yield* world()
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          yield* talked(main, "a")
+          const agent = agentNamed("coder", { mode: "shared" })
+          yield* Agent.run(agent, "one", Memory.call({ mode: "isolated" }))
+          expect(lastSeen(yield* w.asked)).toEqual(["one"])
+          yield* Agent.run(agent, "two", { maxSteps: 3, ...Memory.call({ mode: ContextMode.fork() }) })
+          expect(lastSeen(yield* w.asked)).toEqual([...theMain("a"), "two"])
+          yield* Agent.run(agent, "three", Memory.call({}))
+          expect(yield* kept(main)).toEqual([theMain("a"), theMain("three")])
+        })
+      )
+    })
+  )
+})
+
+describe("the section", () => {
+  const sections = (mode: ContextMode.Input, options?: Omit<Memory.Options, "mode">) =>
+    Effect.gen(function* () {
+      const w = yield* world()
+      return yield* inWorld(w)(
+        Effect.gen(function* () {
+          yield* talked(main, "a")
+          const agent = agentNamed("coder", { ...options, mode })
+          yield* Agent.run(agent, "one")
+          yield* Agent.run(agent, "two")
+          return (yield* w.asked).map((request) => section(request))
+        })
+      )
+    })
+
+  it.effect("tells the model what it sees: another text for each mode, the first time and later", () =>
+    Effect.gen(function* () {
+      const modes = ["isolated", "shared", "hybrid", "summarized", "fork", ContextMode.selective(["x"])] as const
+      const all = yield* Effect.forEach(modes, (mode) => sections(mode))
+      for (const [i, mode] of modes.entries()) {
+        const name = typeof mode === "string" ? mode : mode._tag
+        for (const told of all[i]!) expect(told).toEqual([expect.stringContaining(`Context mode: ${name}.`)])
+      }
+      expect(new Set(all.map(([first]) => first![0])).size).toBe(modes.length)
+      const [first, later] = all[0]!
+      expect(first![0]).toContain("This is your first exchange here")
+      expect(first![0]).toContain("main conversation is not visible")
+      expect(later![0]).toContain("You see your own earlier exchanges")
+      expect(all[1]![0]![0]).toContain("You see the main conversation")
+    })
+  )
+
+  it.effect("can be taken out and written anew, by an option or by a handler", () =>
+    Effect.gen(function* () {
+      expect(yield* sections("isolated", { section: false })).toEqual([[], []])
+      const short = ({ mode, shown, total }: ContextSection.ContextView) => `${mode}: ${shown} of ${total}`
+      expect(yield* sections("isolated", { section: short, settings: { historyLimit: 0 } })).toEqual([
+        ["isolated: 0 of 0"],
+        ["isolated: 0 of 1"]
+      ])
+      const w = yield* world()
+      const agent = Agent.make({
+        name: "coder",
+        handlers: Pipeline.make(
+          Memory.handler(),
+          Handler.mapInstructions(Instructions.replace(ContextSection.source, "Mine."))
+        )
+      })
+      yield* inWorld(w)(Agent.run(agent, "go"))
+      expect(section((yield* w.asked)[0]!)).toEqual(["Mine."])
+    })
+  )
+
+  it.effect("says when only a part is shown", () =>
+    Effect.gen(function* () {
+      const w = yield* world()
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          yield* talked(main, "a", "b", "c")
+          yield* Agent.run(agentNamed("coder", { mode: "shared", settings: { historyLimit: 2 } }), "go")
+          expect(section((yield* w.asked)[0]!)[0]).toContain("Only a part of it is shown")
+        })
+      )
+    })
+  )
+})
