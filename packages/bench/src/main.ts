@@ -12,6 +12,7 @@ import { caseE } from "./concurrent.ts"
 import { caseI } from "./instructions.ts"
 import { caseA, caseB, caseC, caseD } from "./loops.ts"
 import type { Result } from "./measure.ts"
+import { caseJ } from "./memory.ts"
 import { caseF } from "./streaming.ts"
 import { table, type Target } from "./table.ts"
 import { caseG } from "./workflows.ts"
@@ -25,7 +26,8 @@ const cases: Readonly<Record<string, () => Promise<ReadonlyArray<Result>>>> = {
   F: caseF,
   G: caseG,
   H: caseH,
-  I: caseI
+  I: caseI,
+  J: caseJ
 }
 
 const targets: Readonly<Record<string, Target>> = {
@@ -45,7 +47,8 @@ const targets: Readonly<Record<string, Target>> = {
   "G-parallel: eight branches": { times: 1.5 },
   "I: reading the rendered text": { most: 50 },
   "I: setting a scoped value": { most: 100 },
-  "I: appending a section to five": { most: 500 }
+  "I: appending a section to five": { most: 500 },
+  "J: what the memory adds to a run": { most: 20 }
 }
 
 const packageVersion = (name: string): string => {
