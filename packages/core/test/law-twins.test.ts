@@ -2,7 +2,7 @@
  * For each law a handler or a way of composing that breaks it, in the way that
  * such things are broken elsewhere. A law that lets its twin pass says nothing.
  */
-import { Call, ChatModel, Handler, History, Instructions, Message, Pipeline } from "@heddle/core"
+import { Call, ChatModel, Errors, Handler, History, Instructions, Message, Pipeline } from "@heddle/core"
 import { Law } from "@heddle/testing"
 import { Effect, Fiber, Layer } from "effect"
 import { describe, expect, it } from "vitest"
@@ -90,6 +90,23 @@ const silentRetry = Handler.wrapModelCall(
   "silentRetry"
 )
 
+/** Summarizes what is old with a call of its own, and does something else where that fails. */
+const compacting = (
+  failed: (history: History.History) => Handler.OrEffect<History.History, Errors.ModelError, never>
+) =>
+  Handler.beforeModel((history) => {
+    if (history.length < 3) return history
+    const request = ChatModel.request({ history, purpose: "summary" })
+    const summary = Effect.flatMap(ChatModel.ChatModel, (model) => ChatModel.run(model.call(request)))
+    return Effect.matchEffect(summary, {
+      onSuccess: ({ content }) => Effect.succeed([Message.assistant(content), ...history.slice(-1)]),
+      onFailure: () => {
+        const left = failed(history)
+        return Effect.isEffect(left) ? left : Effect.succeed(left)
+      }
+    })
+  }, "compacting")
+
 const reversed: Law.Subject["compose"] = (...handlers) => Pipeline.make(...handlers.toReversed())
 
 /** Puts the first of three or more at the end. */
@@ -114,6 +131,7 @@ const twins: ReadonlyArray<Twin> = [
   [Law.streamParity, "a handler that replaces within each chunk", perChunk],
   [Law.attempts, "a handler that calls again without a reset", silentRetry],
   [Law.quietAfterCancel, "a handler that calls again when interrupted", stubborn],
+  [Law.safeFailure, "a compactor that forgets what it could not summarize", compacting((history) => history.slice(-1))],
   [Law.scope, "a handler that keeps instructions in a closure", leaky()]
 ]
 
@@ -127,6 +145,19 @@ describe("each law catches its broken twin", () => {
   it("there is a twin for every law", () => {
     expect(twins.map(([law]) => law.number)).toEqual(Law.laws.map((law) => law.number))
   })
+})
+
+describe("a compactor that is let down keeps law 14", () => {
+  const kept: ReadonlyArray<readonly [string, ReturnType<typeof compacting>]> = [
+    ["when it leaves the history as it is", compacting((history) => history)],
+    [
+      "when it fails the run",
+      compacting(() => Effect.fail(new Errors.ModelError({ reason: "Unknown", message: "no summary" })))
+    ]
+  ]
+  for (const [what, handler] of kept) {
+    it(what, () => Law.checkSubject(Law.safeFailure, Law.subject(handler), { runs: 200 }))
+  }
 })
 
 describe("twins of another kind are caught, too", () => {

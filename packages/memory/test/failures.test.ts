@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Agent, AgentEvent, Call, ChatModel, Handler, History, Message, Pipeline } from "@heddle/core"
-import { Conversations, Memory, MemoryErrors } from "@heddle/memory"
+import { ContextMode, Conversations, Memory, MemoryErrors } from "@heddle/memory"
 import { Chunk, Deferred, Effect, Exit, Fiber, Layer, Stream } from "effect"
 import { agentNamed, inWorld, kept, talked, texts, world } from "./support.ts"
 
@@ -90,6 +90,39 @@ describe("a store that is down", () => {
   )
 })
 
+describe("a conversation that begins anew while it is read in pages", () => {
+  it.effect("is not mixed with the one before", () =>
+    Effect.gen(function* () {
+      let reads = 0
+      const w = yield* world(
+        undefined,
+        storeWith((store) => ({
+          read: (key, range) =>
+            key.agent === undefined && ++reads === 2
+              ? Effect.zipRight(store.clear(key), Effect.zipRight(refill(store, key), store.read(key, range)))
+              : store.read(key, range)
+        }))
+      )
+      const refill = (store: Conversations.Service, key: Conversations.ConversationKey) =>
+        Effect.forEach(
+          Array.from({ length: 120 }, (_, i) => `new ${i}`),
+          (text) => store.append(key, { agent: "main", messages: [Message.user(text)] }),
+          { discard: true }
+        )
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          yield* talked(Conversations.main("s"), ...Array.from({ length: 120 }, (_, i) => `old ${i}`))
+          const mode = ContextMode.selective(["*"], { window: { exchanges: 1000 } })
+          yield* Agent.run(agentNamed("coder", { mode }), "now")
+          const seen = texts((yield* w.asked)[0]!.history)
+          expect(seen.filter((text) => text.startsWith("old")).length).toBe(100)
+          expect(seen.filter((text) => text.startsWith("new"))).toEqual([])
+        })
+      )
+    })
+  )
+})
+
 describe("what is kept", () => {
   it.effect("of a run that fails or is interrupted, nothing", () =>
     Effect.gen(function* () {
@@ -146,6 +179,25 @@ describe("what is kept", () => {
           })
         )
       }
+    })
+  )
+
+  it.effect("are all messages of the run, also where a handler adds one of the user", () =>
+    Effect.gen(function* () {
+      const w = yield* world(["first", "second"])
+      const urge = Handler.afterModel((history) =>
+        history.length < 6
+          ? [...history.map((message) => ({ ...message })), Message.user("go on")]
+          : history.map((message) => ({ ...message }))
+      )
+      const agent = Agent.make({ name: "coder", handlers: Pipeline.make(Memory.handler(), urge) })
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          yield* talked(own, "a")
+          yield* Agent.run(agent, "now")
+          expect((yield* kept(own)).at(-1)).toEqual(["now", "first", "go on", "second"])
+        })
+      )
     })
   )
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Agent, Handler, Instructions, Message, Pipeline, Tool, Tools } from "@heddle/core"
-import { ContextMode, ContextSection, Conversations, Memory } from "@heddle/memory"
+import { ContextMode, ContextSection, Conversations, Memory, Session } from "@heddle/memory"
 import { ScriptedModel } from "@heddle/testing"
 import { Effect } from "effect"
 import { agentNamed, answers, inWorld, kept, lastSeen, note, section, talked, world } from "./support.ts"
@@ -296,6 +296,37 @@ describe("fork", () => {
           expect(lastSeen([forked])).toEqual([...theMain("a"), "think"])
         })
       )
+    })
+  )
+
+  it.effect("the exchange of another session or tenant is not seen from inside of it", () =>
+    Effect.gen(function* () {
+      for (const elsewhere of [{ id: "s", tenant: "other" }, { id: "t" }]) {
+        const w = yield* world(script)
+        const ask = Tool.make({
+          name: "planner",
+          description: "Asks.",
+          execute: () =>
+            Agent.run(planner("fork"), "think").pipe(
+              Session.within(elsewhere),
+              Effect.map(({ text }) => text),
+              Effect.orDie
+            )
+        })
+        const agent = Agent.make({
+          name: "chief",
+          tools: Tools.make(note, ask),
+          handlers: Memory.handler({ mode: "shared" })
+        })
+        yield* inWorld(w)(
+          Effect.gen(function* () {
+            yield* talked(main, "a")
+            yield* Agent.run(agent, "plan")
+            const forked = (yield* w.asked).find(({ tools }) => tools.size === 0)!
+            expect(lastSeen([forked])).toEqual(["think"])
+          })
+        )
+      }
     })
   )
 

@@ -382,6 +382,49 @@ describe("a summary that is asked for", () => {
     })
   )
 
+  it.effect("of a very long conversation, covers 200 exchanges at a time", () =>
+    Effect.gen(function* () {
+      const w = yield* world(summarizing(() => "in short"))
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          yield* talked(own, ...many(450))
+          for (const through of [200, 400, 448, undefined]) expect((yield* write(request))?.through).toBe(through)
+        })
+      )
+    })
+  )
+
+  it.effect("of a conversation that begins anew while it is read, is not written", () =>
+    Effect.gen(function* () {
+      const w = yield* world(
+        summarizing(() => "in short"),
+        Layer.effect(
+          Conversations.Conversations,
+          Effect.map(Conversations.Conversations, (store) => ({
+            ...store,
+            read: (key: Conversations.ConversationKey, range?: Conversations.Range) =>
+              range !== undefined && "first" in range
+                ? Effect.zipRight(
+                    Effect.zipRight(
+                      store.clear(key),
+                      store.append(key, { agent: "x", messages: [Message.user("new")] })
+                    ),
+                    store.read(key, range)
+                  )
+                : store.read(key, range)
+          }))
+        ).pipe(Layer.provide(Conversations.layerMemory()))
+      )
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          yield* talked(own, ...many(5))
+          expect(yield* Effect.flip(write(request))).toBeInstanceOf(MemoryErrors.ConversationChanged)
+          expect((yield* w.requests).length).toBe(0)
+        })
+      )
+    })
+  )
+
   it.effect("counts tokens as the counter does", () =>
     Effect.gen(function* () {
       const w = yield* world(summarizing(() => "in short"))

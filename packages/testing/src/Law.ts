@@ -21,6 +21,7 @@ import { associativity, identityLaw, order } from "./internal/composition.ts"
 import { finalizer, position, quietAfterCancel } from "./internal/exits.ts"
 import { discard, isolationOfAttempts, isolationOfRuns, noAliasing, scope } from "./internal/isolation.ts"
 import { attempts, pairing, streamParity } from "./internal/parts.ts"
+import { safeFailure } from "./internal/safety.ts"
 import { type Law, type Subject, Violation } from "./internal/trial.ts"
 import { arbitrary } from "./internal/world.ts"
 
@@ -28,6 +29,7 @@ export { associativity, identityLaw, order } from "./internal/composition.ts"
 export { finalizer, position, quietAfterCancel } from "./internal/exits.ts"
 export { discard, isolationOfAttempts, isolationOfRuns, noAliasing, scope } from "./internal/isolation.ts"
 export { attempts, pairing, streamParity } from "./internal/parts.ts"
+export { safeFailure } from "./internal/safety.ts"
 export { type Law, type Subject, Violation } from "./internal/trial.ts"
 /** The circumstances of a trial: generated, and opaque. */
 export type { World } from "./internal/world.ts"
@@ -47,6 +49,7 @@ export const laws: ReadonlyArray<Law> = [
   streamParity,
   attempts,
   quietAfterCancel,
+  safeFailure,
   scope
 ]
 

@@ -42,6 +42,8 @@ export interface Circumstances {
   readonly scoped?: string
   /** What the agent is told besides, in any run. */
   readonly own?: string
+  /** What becomes of calls that a handler makes on its own account. They are answered like the agent's unless said. */
+  readonly ownCalls?: "fail"
   readonly layer: Layer.Layer<unknown, unknown>
 }
 
@@ -80,7 +82,7 @@ export const run = (handler: Handler.Any, world: World, how: Circumstances): Pro
             )
           : change(Agent.run(agent, world.input, options))
       const model = Layer.succeed(ChatModel.ChatModel, {
-        call: makeModel(world, how.cut ?? world.cut, point, requests)
+        call: makeModel({ ...world, cut: how.cut ?? world.cut }, point, requests, how.ownCalls)
       })
       // The types of the handler under test are its owner's: `layer` provides what it needs.
       const provided = Effect.provide(program, Layer.merge(how.layer, model)) as Effect.Effect<

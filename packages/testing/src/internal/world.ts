@@ -105,7 +105,12 @@ export const makeTools = (point: Point) => {
 }
 
 /** The model of the world. */
-export const makeModel = (world: World, cut: Cut, point: Point, requests: Array<ChatModel.ModelRequest>) => {
+export const makeModel = (
+  world: World,
+  point: Point,
+  requests: Array<ChatModel.ModelRequest>,
+  ownCalls: "fail" | undefined
+) => {
   const failed = new Set<number>()
   return (request: ChatModel.ModelRequest): ChatModel.ModelCall => {
     // The turn is read off the conversation, so that a call made twice gets the same answer.
@@ -118,9 +123,10 @@ export const makeModel = (world: World, cut: Cut, point: Point, requests: Array<
         requests.push(request)
         yield* point("model>")
         yield* Effect.yieldNow()
+        if (ownCalls === "fail" && request.purpose !== "agent") return yield* modelError
         const fails = turn.fails && !failed.has(now)
         const said = fails ? (turn.half ?? turn.text) : turn.text
-        for (const text of pieces(said, cut)) yield* emit({ _tag: "Text", text })
+        for (const text of pieces(said, world.cut)) yield* emit({ _tag: "Text", text })
         if (fails) {
           failed.add(now)
           return yield* modelError
