@@ -142,11 +142,12 @@ describe("a process that is killed while it changes a value", () => {
     Effect.gen(function* () {
       const wanted = yield* states
       const changes = yield* allChanges
-      // The first two of each kind, and the one of the summary.
-      const firsts = ["chunk.", "head."].flatMap((kind) =>
-        changes.flatMap(({ key, text }, n) => (key.startsWith(kind) && text !== undefined ? [n] : [])).slice(0, 2)
+      // Of a conversation that is new, and of its first exchange.
+      const firsts = ["chunk.", "head."].map((kind) =>
+        changes.findIndex(({ key }, n) => key.startsWith(kind) && changes[n - 1]?.key.startsWith(kind))
       )
-      for (const after of [...firsts, changes.findIndex(({ text }) => text?.includes("short"))]) {
+      for (const after of [...firsts, firsts[1]! + 2]) {
+        expect(changes[after]!.key).toMatch(/^(chunk|head)\./)
         for (let bytes = 0; bytes < changes[after]!.text!.length; bytes++) {
           yield* survives({ after, cut: (text) => text.slice(0, bytes) }, wanted)
         }
