@@ -1,5 +1,5 @@
 /**
- * The laws as vitest tests.
+ * The laws, and the rules of a port, as vitest tests.
  *
  * @example
  * ```ts no-run
@@ -11,3 +11,4 @@
  * ```
  */
 export * as Laws from "./internal/laws.ts"
+export { type Suite, suite } from "./internal/ruleTests.ts"

@@ -29,11 +29,10 @@
  * console.log(runs.map((run) => run.output)) // [ 'hi' ]
  * ```
  */
-import { Errors } from "@heddle/core"
+import { countBefore, frozen, RecencyMap, whole } from "@heddle/core/store"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { RecencyMap } from "./internal/recencyMap.ts"
 import type { RunRecord, RunStatus } from "./RunRecord.ts"
 import { HistoryUnavailable } from "./WorkflowErrors.ts"
 
@@ -107,11 +106,6 @@ export const layerMemory = (options?: MemoryOptions): Layer.Layer<HistoryStore> 
   return Layer.sync(HistoryStore, () => memory(maxSessions, maxRuns))
 }
 
-const whole = (name: string, value: number, least: number): number => {
-  if (value === Infinity || (Number.isInteger(value) && value >= least)) return value
-  throw new Errors.DefinitionError(`${name} is a whole number from ${least} up, or Infinity, but is ${value}.`)
-}
-
 interface Session {
   readonly runIds: Set<string>
   /** The run that was appended as number `n`, from 0, is at `n % maxRuns`. */
@@ -139,7 +133,7 @@ const memory = (maxSessions: number, maxRuns: number): Service => {
     const { runId, sessionId } = record
     const known = sessions.get(sessionId)
     if (known?.runIds.has(runId) === true) throw new Error(`It has a run ${JSON.stringify(runId)} already.`)
-    const kept = frozen(record) as RunRecord
+    const kept = frozen(record)
     const session = known ?? { runIds: new Set(), runs: [], appended: 0 }
     const place = session.appended++ % maxRuns
     const dropped = session.runs[place]
@@ -173,35 +167,10 @@ const memory = (maxSessions: number, maxRuns: number): Service => {
       Effect.sync(() => {
         whole("limit", limit, 1)
         ordered ??= Array.from(sessions.keys()).toSorted((a, b) => (a < b ? -1 : 1))
-        const from = after === undefined ? 0 : placeAfter(ordered, after)
+        const from = after === undefined ? 0 : countBefore(ordered, (id) => id > after)
         const ids = ordered.slice(from, from + limit)
         const more = from + ids.length < ordered.length
         return { sessions: ids.map(info), ...(more && { next: ids.at(-1)! }) }
       })
   }
-}
-
-/** How many of the ids, which are in order, are not greater than one. */
-const placeAfter = (ids: ReadonlyArray<string>, id: string): number => {
-  let low = 0
-  let high = ids.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (ids[middle]! <= id) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-/** A copy of plain data that cannot be changed, so that all readers can have the same one. */
-const frozen = (plain: unknown): unknown => {
-  if (typeof plain !== "object" || plain === null) return plain
-  if (Array.isArray(plain)) return Object.freeze(plain.map(frozen))
-  const copy: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries(plain)) {
-    // An assignment would take this one for the prototype.
-    if (key === "__proto__") Object.defineProperty(copy, key, { value: frozen(value), enumerable: true })
-    else copy[key] = frozen(value)
-  }
-  return Object.freeze(copy)
 }

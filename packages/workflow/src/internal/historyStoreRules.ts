@@ -3,39 +3,20 @@
  * store that it is given, which has to be empty. A rule uses 100 sessions, and
  * 100 runs of a session, at the most.
  */
+import type { Rules } from "@heddle/testing"
+import { dies, holds, hostile, json, numbers, same, shown, spoil } from "@heddle/testing/Rules"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import { HistoryStore } from "../HistoryStore.ts"
 import type { RunStatus } from "../RunRecord.ts"
 import { HistoryUnavailable } from "../WorkflowErrors.ts"
-import {
-  all,
-  appendAll,
-  dies,
-  ended,
-  everything,
-  holds,
-  hostile,
-  json,
-  listed,
-  numbers,
-  pages,
-  roundTrip,
-  run,
-  runIds,
-  same,
-  shown,
-  spoil
-} from "./historyStoreChecks.ts"
+import { all, appendAll, ended, everything, listed, pages, roundTrip, run, runIds } from "./historyStoreChecks.ts"
+
+export { Violation } from "@heddle/testing/Rules"
 
 /** A rule, and the check of it. Fails, or dies, if the store breaks the rule. */
-export interface Rule {
-  readonly rule: string
-  readonly check: Effect.Effect<void, unknown, HistoryStore>
-}
-
-export { Violation } from "./historyStoreChecks.ts"
+export type Rule = Rules.Rule<HistoryStore>
 
 /** The rules. */
 export const rules: ReadonlyArray<Rule> = [
