@@ -8,7 +8,10 @@
  * on how long the conversation is, and gets the next position, from 1. Positions
  * have no gaps. Clearing or replacing a conversation begins a new generation of it.
  *
- * `@heddle/memory/testing` has the rules that every store keeps, as tests.
+ * `layerMemory` keeps conversations for as long as the program runs, and
+ * `@heddle/memory/keyValueStore` in a folder, or wherever a key-value store keeps
+ * what it has. `@heddle/memory/testing` has the rules that every store keeps, as
+ * tests, and `@heddle/memory/store` what stores are made of.
  *
  * @example
  * ```ts
@@ -27,8 +30,11 @@
  * ```
  */
 import type { History } from "@heddle/core"
+import { whole } from "@heddle/core/store"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { memory } from "./internal/memoryConversations.ts"
 import type { ConversationChanged, ConversationsUnavailable } from "./MemoryErrors.ts"
 
 /** Whose conversation it is. Any text is a tenant, a session or an agent, but for the empty one. */
@@ -52,9 +58,13 @@ export const own = (session: string, agent: string, tenant: string = defaultTena
   agent
 })
 
-/** An exchange that is to be kept: plain JSON, and one message at least. Calls of tools without an outcome are kept as cancelled. */
+/**
+ * An exchange that is to be kept: plain JSON, and one message at least. Calls of
+ * tools without an outcome are kept as cancelled. What is `undefined` in it may be
+ * missing when it is read.
+ */
 export interface NewExchange {
-  /** Who answered. */
+  /** Who answered; not empty. */
   readonly agent: string
   readonly messages: History.History
 }
@@ -63,7 +73,7 @@ export interface NewExchange {
 export interface Exchange extends NewExchange {
   /** Its place in the conversation, from 1. */
   readonly position: number
-  /** When it was appended, in milliseconds since the epoch. */
+  /** When it was appended, or put in the place of others, in milliseconds since the epoch. */
   readonly at: number
 }
 
@@ -81,7 +91,7 @@ export interface ConversationInfo extends Revision {
   readonly key: ConversationKey
   /** In milliseconds since the epoch. */
   readonly createdAt: number
-  /** When it was read or changed last, in milliseconds since the epoch; reading within a minute of that need not be noted. */
+  /** When it was read or changed last, in milliseconds since the epoch; reading within a minute of that need not be noted. Listing is no reading. */
   readonly lastAccessedAt: number
   readonly messages: number
   /** How many exchanges its summary covers; 0 without one. */
@@ -90,7 +100,7 @@ export interface ConversationInfo extends Revision {
 
 /** A state of a conversation, to compare with what is there now. */
 export interface Revision {
-  /** Another one each time that the conversation is begun, cleared or replaced. */
+  /** Another one, which none has had before, each time that the conversation is begun, cleared or replaced. */
   readonly generation: string
   /** How many there are: the position of the last. */
   readonly exchanges: number
@@ -107,8 +117,8 @@ export interface Conversation {
 
 /**
  * Which exchanges: all without it; the `last` ones, or the last ones before a
- * position; the `first` ones, or the first ones after a position. Counts are whole
- * numbers from 0 up, or `Infinity`.
+ * position; the `first` ones, or the first ones after a position. Counts and
+ * positions are whole numbers from 0 up, or `Infinity`; no exchange need be there.
  */
 export type Range =
   { readonly last: number; readonly before?: number } | { readonly first: number; readonly after?: number }
@@ -149,7 +159,8 @@ export interface Service {
   /**
    * Puts exchanges in the place of all that there are, the summary with them, if the
    * conversation is still as `expected`: if there is none, where that is `undefined`.
-   * Fails with `ConversationChanged`, and changes nothing, if it is not.
+   * Fails with `ConversationChanged`, and changes nothing, if it is not. Without
+   * exchanges it is empty then, as after `clear`.
    */
   readonly replace: (
     key: ConversationKey,
@@ -160,7 +171,8 @@ export interface Service {
    * Puts a summary in the place of the one there is, if the generation and the
    * number of exchanges covered are still as `expected`. What was appended in the
    * meantime is no obstacle. Fails with `ConversationChanged`, and changes nothing,
-   * otherwise.
+   * otherwise. Dies with a `DefinitionError` if `through` is no position that the
+   * conversation has.
    */
   readonly summarize: (
     key: ConversationKey,
@@ -176,3 +188,22 @@ export interface Service {
 
 /** A store of conversations. */
 export class Conversations extends Context.Tag("@heddle/memory/Conversations")<Conversations, Service>() {}
+
+/** How much `layerMemory` keeps. */
+export interface MemoryOptions {
+  /**
+   * Beyond it, the conversation that was not read or changed for the longest time is
+   * dropped. A conversation is kept whole, however long it is. @default 1000
+   */
+  readonly maxConversations?: number
+}
+
+/**
+ * A store in memory, a new one each time that the layer is built: provide it where
+ * the program begins, not to each run. The bound is a whole number from 1 up, or
+ * `Infinity`; throws a `DefinitionError` for others.
+ */
+export const layerMemory = (options?: MemoryOptions): Layer.Layer<Conversations> => {
+  const maxConversations = whole("maxConversations", options?.maxConversations ?? 1000, 1)
+  return Layer.sync(Conversations, () => memory(maxConversations))
+}
