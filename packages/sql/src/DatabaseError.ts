@@ -98,6 +98,12 @@ const reasonOf = (cause: unknown): DatabaseErrorReason => {
   return /connect|timed? ?out|not queryable/i.test(textOf(cause, "message")) ? "Unavailable" : "Unknown"
 }
 
+/** Whether a row was refused since there is one like it. */
+export const isDuplicate = (cause: unknown): boolean => {
+  if (cause instanceof SqlError || cause instanceof DatabaseError) return isDuplicate(cause.cause)
+  return /^(23505|SQLITE_CONSTRAINT.*)$/.test(textOf(cause, "code"))
+}
+
 const said = (cause: unknown): string => {
   const message = textOf(cause, "message") || textOf(cause, "code") || "no reason given"
   return `. (${message})`
