@@ -38,7 +38,7 @@ export interface Options {
   readonly synchronous?: "normal" | "full"
   /**
    * What is checked on opening: whether all of the file can be read as a database
-   * (`"quick"`, about half a second for a gigabyte that the system has in its cache),
+   * (`"quick"`, about a second for a gigabyte),
    * also whether its indexes fit (`"full"`), or nothing, so that damage is found when
    * it is read. @default "quick" up to 64 MB, "none" beyond
    */
