@@ -35,6 +35,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { memory } from "./internal/memoryConversations.ts"
+import { defaultTenant } from "./internal/store/keys.ts"
 import type { ConversationChanged, ConversationsUnavailable } from "./MemoryErrors.ts"
 
 /** Whose conversation it is. Any text is a tenant, a session or an agent, but for the empty one. */
@@ -45,8 +46,7 @@ export interface ConversationKey {
   readonly agent?: string
 }
 
-/** The tenant of those who have one only. */
-export const defaultTenant = "default"
+export { defaultTenant } from "./internal/store/keys.ts"
 
 /** The main conversation of a session. */
 export const main = (session: string, tenant: string = defaultTenant): ConversationKey => ({ tenant, session })

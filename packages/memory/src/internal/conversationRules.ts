@@ -11,6 +11,7 @@ import { listing } from "./rules/listing.ts"
 import { together } from "./rules/together.ts"
 
 export { Violation } from "@heddle/testing/Rules"
+export { type AgreementOptions, checkAgreement } from "./conversationScripts.ts"
 
 /** A rule, and the check of it. Fails, or dies, if the store breaks the rule. */
 export type Rule = Rules.Rule<Conversations>

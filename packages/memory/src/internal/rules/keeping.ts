@@ -149,9 +149,11 @@ export const keeping: ReadonlyArray<Rule<Conversations>> = [
       const wanted = keys.filter(({ tenant }) => tenant === "default").map(shown)
       yield* same("The conversations", found, wanted.toSorted())
       for (const text of hostile) {
-        yield* same(`Those of tenant ${shown(text)}`, (yield* listed(text)).map(shown).toSorted(), [
-          ...[main("s", text), own(text, text, text)].map(shown).toSorted()
-        ])
+        yield* same(
+          `Those of tenant ${shown(text)}`,
+          (yield* listed(text)).map(shown).toSorted(),
+          [main("s", text), own(text, text, text)].map(shown).toSorted()
+        )
       }
       for (const key of keys) yield* same(`Removing ${shown(key)}`, yield* ask((store) => store.remove(key)), true)
       yield* same("What is left", yield* listed(), [])

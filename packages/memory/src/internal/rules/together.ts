@@ -90,8 +90,10 @@ export const together: ReadonlyArray<Rule<Conversations>> = [
           yield* Effect.catchTag(store.replace(talk, all, info), "ConversationChanged", () => Effect.yieldNow())
         })
       )
-      const write = (text: string) => Effect.zipRight(Effect.yieldNow(), appendAll(talk, [exchange(text)]))
-      const turns = texts.flatMap((text, n) => (n % 4 === 0 ? [fold, write(text)] : [write(text)]))
+      // Each writes at another time, so that some write between a reading and what it leads to.
+      const write = (text: string, n: number) =>
+        Effect.zipRight(Effect.repeatN(Effect.yieldNow(), n % 13), appendAll(talk, [exchange(text)]))
+      const turns = [Effect.repeatN(fold, 20), ...texts.map(write), Effect.repeatN(fold, 20)]
       yield* Effect.all(turns, { ...unbounded, discard: true })
       const { exchanges } = yield* known(talk)
       yield* same("All that was appended", asked(exchanges).join(" ").split(" ").toSorted(), texts.toSorted())

@@ -5,14 +5,8 @@
 import { Errors, History } from "@heddle/core"
 import { whole } from "@heddle/core/store"
 import * as Effect from "effect/Effect"
-import {
-  type ConversationKey,
-  defaultTenant,
-  type ListOptions,
-  type NewExchange,
-  type Range,
-  type Service
-} from "../../Conversations.ts"
+import type { ConversationKey, ListOptions, NewExchange, Range, Service } from "../../Conversations.ts"
+import { defaultTenant } from "./keys.ts"
 
 /**
  * A store that never gets to see what makes no sense: the effect dies with a
