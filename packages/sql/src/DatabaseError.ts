@@ -15,6 +15,7 @@
  */
 import { SqlError } from "@effect/sql/SqlError"
 import * as Data from "effect/Data"
+import { said, textOf } from "./internal/said.ts"
 
 /**
  * - `Damaged`: what is in it is not what was written.
@@ -44,7 +45,7 @@ export const fromCause = (database: string, cause: unknown): DatabaseError => {
   if (cause instanceof DatabaseError) return cause
   if (cause instanceof SqlError && cause.cause !== undefined) return fromCause(database, cause.cause)
   const reason = reasonOf(cause)
-  return new DatabaseError({ reason, message: `${database} ${words[reason]}${said(cause)}`, cause })
+  return new DatabaseError({ reason, message: `${database} ${words[reason]}. ${said(cause)}`, cause })
 }
 
 const words: Record<DatabaseErrorReason, string> = {
@@ -102,15 +103,4 @@ const reasonOf = (cause: unknown): DatabaseErrorReason => {
 export const isDuplicate = (cause: unknown): boolean => {
   if (cause instanceof SqlError || cause instanceof DatabaseError) return isDuplicate(cause.cause)
   return /^(23505|SQLITE_CONSTRAINT.*)$/.test(textOf(cause, "code"))
-}
-
-const said = (cause: unknown): string => {
-  const message = textOf(cause, "message") || textOf(cause, "code") || "no reason given"
-  return `. (${message})`
-}
-
-const textOf = (value: unknown, field: "code" | "message"): string => {
-  if (typeof value !== "object" || value === null) return ""
-  const text: unknown = Reflect.get(value, field)
-  return typeof text === "string" ? text : ""
 }

@@ -27,6 +27,7 @@ import * as Schema from "effect/Schema"
 import { DatabaseError, fromCause, isDuplicate } from "./DatabaseError.ts"
 import { rescued } from "./internal/rescued.ts"
 import { clamped, decoded } from "./internal/rows.ts"
+import { said } from "./internal/said.ts"
 import { upToDate } from "./internal/tables.ts"
 
 /** Fails with the reason `Newer` if a newer version of this package has written to the database. */
@@ -107,7 +108,7 @@ const make = (sql: SqlClient): HistoryStore.Service => {
 const textOf = (record: RunRecord.RunRecord): Effect.Effect<string, DatabaseError> =>
   Effect.try({
     try: () => JSON.stringify(record),
-    catch: (cause) => new DatabaseError({ reason: "Unknown", message: `The run is no JSON. (${String(cause)})`, cause })
+    catch: (cause) => new DatabaseError({ reason: "Unknown", message: `The run is no JSON. ${said(cause)}`, cause })
   })
 
 const validRecord = Schema.decodeUnknownSync(RunRecord.RunRecord)

@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { DatabaseError } from "../DatabaseError.ts"
 import { clamped, decoded, most } from "./rows.ts"
+import { said } from "./said.ts"
 
 type Info = Conversations.ConversationInfo
 type Key = Conversations.ConversationKey
@@ -32,7 +33,7 @@ export const textOfExchange = (
   Effect.try({
     try: () => encodeExchange({ agent, messages, at, position: 0 }),
     catch: (cause) =>
-      new DatabaseError({ reason: "Unknown", message: `The exchange is no JSON. (${String(cause)})`, cause })
+      new DatabaseError({ reason: "Unknown", message: `The exchange is no JSON. ${said(cause)}`, cause })
   })
 
 export const conversationTable = (sql: SqlClient) => {

@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import { DatabaseError } from "../DatabaseError.ts"
+import { said } from "./said.ts"
 
 /** The greatest count or position that a column has. */
 export const most = 2 ** 31 - 1
@@ -17,7 +18,7 @@ export const decoded =
     Effect.try({
       try: () => decode(row),
       catch: (cause) => {
-        const message = `${what} is not what was written. Restore the database from a backup. (${String(cause)})`
+        const message = `${what} is not what was written. Restore the database from a backup. ${said(cause)}`
         return new DatabaseError({ reason: "Damaged", message, cause })
       }
     })

@@ -76,13 +76,22 @@ const configure = (db: Database.Database, { integrityCheck, synchronous }: Optio
   }
   pragma(db, "journal_mode = WAL")
   pragma(db, `synchronous = ${synchronous ?? "normal"}`)
+  checkWritable(db)
+}
+
+/** Tells at once if the file may not be written. A transaction alone does not: it begins, and only reads. */
+const checkWritable = (db: Database.Database): void => {
   try {
-    // Tells at once if the file may not be written.
     db.exec("BEGIN IMMEDIATE")
-    db.exec("ROLLBACK")
   } catch (cause) {
     // Somebody else writes, so it can be written.
-    if (fromCause("", cause).reason !== "Locked") throw cause
+    if (fromCause("", cause).reason === "Locked") return
+    throw cause
+  }
+  try {
+    db.exec("PRAGMA user_version = 1")
+  } finally {
+    db.exec("ROLLBACK")
   }
 }
 
@@ -99,5 +108,6 @@ const close = (db: Database.Database): void => {
   } catch {
     // Closing has to come to an end, and nothing is lost.
   }
+  // The driver lets go of the file when the statements are collected as garbage.
   db.close()
 }
