@@ -98,9 +98,3 @@ const reasonOf = (cause: unknown): DatabaseErrorReason => {
   // What the Postgres driver and its pool say of connections has no code.
   return /connect|timed? ?out|not queryable/i.test(textOf(cause, "message")) ? "Unavailable" : "Unknown"
 }
-
-/** Whether a row was refused since there is one like it. */
-export const isDuplicate = (cause: unknown): boolean => {
-  if (cause instanceof SqlError || cause instanceof DatabaseError) return isDuplicate(cause.cause)
-  return /^(23505|SQLITE_CONSTRAINT.*)$/.test(textOf(cause, "code"))
-}

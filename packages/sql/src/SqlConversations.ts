@@ -6,17 +6,16 @@
  * several machines can use one Postgres, and several programs on one machine one
  * file. The tables (`heddle_*`) are made when the layer is built.
  *
+ * On Postgres, `PgClient.layer({ url })` of `@effect/sql-pg` stands where
+ * `libsql.layer` stands here.
+ *
  * @example
  * ```ts no-run
- * import { PgClient } from "@effect/sql-pg"
  * import { SqlConversations } from "@heddle/sql"
  * import * as libsql from "@heddle/sql/libsql"
- * import { Layer, Redacted } from "effect"
+ * import { Layer } from "effect"
  *
- * const onFile = Layer.provide(SqlConversations.layer, libsql.layer({ filename: "data/heddle.db" }))
- *
- * const url = Redacted.make("postgres://localhost/heddle")
- * const onServer = Layer.provide(SqlConversations.layer, PgClient.layer({ url }))
+ * const layer = Layer.provide(SqlConversations.layer, libsql.layer({ filename: "data/heddle.db" }))
  * ```
  */
 import { SqlClient } from "@effect/sql/SqlClient"

@@ -1,9 +1,11 @@
 import { LibsqlClient } from "@effect/sql-libsql"
-import { conversations } from "@heddle/memory/testing"
+import { describe } from "@effect/vitest"
+import { conversations, conversationsAgree } from "@heddle/memory/testing"
 import { SqlConversations } from "@heddle/sql"
 import { layer } from "@heddle/sql/libsql"
 import { Effect, Layer } from "effect"
 import { file, ownFile } from "./support/files.ts"
+import { onEveryDatabase } from "./support/stores.ts"
 
 conversations("conversations in a file keep the rules", Layer.provide(SqlConversations.layer, ownFile()))
 
@@ -15,3 +17,10 @@ conversations(
 // The same client reaches servers.
 const ofEffect = Layer.unwrapScoped(Effect.map(file, (path) => LibsqlClient.layer({ url: `file:${path}` })))
 conversations("conversations keep the rules with Effect's own client", Layer.provide(SqlConversations.layer, ofEffect))
+
+conversationsAgree(
+  "conversations in a file are like those in memory, whatever is done",
+  Layer.provide(SqlConversations.layer, ownFile())
+)
+
+describe("in a file", () => onEveryDatabase(ownFile()))

@@ -86,8 +86,7 @@ type Run = (
   sql: string,
   params: ReadonlyArray<unknown>,
   mode: Mode
-  // The driver knows no types of rows.
-) => Effect.Effect<ReadonlyArray<any>, DatabaseError>
+) => Effect.Effect<ReadonlyArray<object>, DatabaseError>
 
 const runner = (db: Database.Database, name: string): Run => {
   const prepared = new Map<string, Database.Statement>()
@@ -106,7 +105,8 @@ const runner = (db: Database.Database, name: string): Run => {
           const statement = prepare(sql)
           statement.safeIntegers(Context.get(fiber.currentContext, Client.SafeIntegers))
           const bound = params.map(toColumn)
-          if (statement.reader) return statement.raw(mode === "values").all(bound)
+          // A row is an object, or an array of its values.
+          if (statement.reader) return statement.raw(mode === "values").all(bound) as ReadonlyArray<object>
           const done = statement.run(bound)
           return mode === "raw" ? [done] : []
         },
@@ -130,7 +130,9 @@ const connection = (run: Run): Connection => {
   return {
     execute,
     executeUnprepared: execute,
-    executeValues: (sql, params) => failing(run(sql, params, "values")),
+    // Rows are arrays in this mode.
+    executeValues: (sql, params) =>
+      failing(run(sql, params, "values") as Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, DatabaseError>),
     executeRaw: (sql, params) => failing(run(sql, params, "raw")),
     // All at once: an open cursor would keep others from writing.
     executeStream: (sql, params, transform) =>
