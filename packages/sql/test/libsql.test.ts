@@ -226,6 +226,27 @@ describe("transactions", () => {
       expect(yield* all).toEqual([2])
     }).pipe(Effect.provide(ownFile()))
   )
+  it.effect("of one that the database itself has undone, nothing is kept, neither what comes after that", () =>
+    Effect.gen(function* () {
+      const sql = yield* client
+      yield* sql`CREATE TABLE t (a INTEGER UNIQUE)`
+      const undone = Effect.exit(sql`INSERT OR ROLLBACK INTO t VALUES (1)`)
+      const exit = yield* Effect.exit(sql.withTransaction(Effect.all([add(1), undone, add(2)])))
+      expect(Exit.isFailure(exit)).toBe(true)
+      expect(Exit.isFailure(yield* Effect.exit(sql.withTransaction(Effect.all([add(1), undone]))))).toBe(true)
+      expect(yield* all).toEqual([])
+      yield* sql.withTransaction(add(3))
+      expect(yield* all).toEqual([3])
+    }).pipe(Effect.provide(ownFile()))
+  )
+  it.effect("a connection can be kept without one", () =>
+    Effect.gen(function* () {
+      yield* table
+      const connection = yield* Effect.flatMap(client, (sql) => sql.reserve)
+      yield* connection.execute("INSERT INTO t VALUES (?)", [1], undefined)
+      expect(yield* connection.executeValues("SELECT a FROM t", [])).toEqual([[1]])
+    }).pipe(Effect.scoped, Effect.provide(ownFile()))
+  )
   /** A transaction in another client, open until the scope ends. (One in the same fiber would be taken for ours.) */
   const other = (filename: string) =>
     Effect.gen(function* () {

@@ -49,22 +49,27 @@ export const makeClient = (db: Database.Database, name: string, patience: Durati
     const run = runner(db, name)
 
     const alone = connection((sql, params, mode) => permit.withPermits(1)(wait(run(sql, params, mode))))
-    const inside = connection((sql, params, mode) => {
-      // Nothing was begun if beginning failed, and what failed to be committed may have been rolled back.
-      if (sql === "ROLLBACK" && !db.inTransaction) return Effect.succeed([])
-      const ran = run(sql, params, mode)
-      return sql === begin ? wait(ran) : ran
-    })
+    /** Whether whoever has the permit has begun a transaction. */
+    let begun = false
+    const inside = connection((sql, params, mode) =>
+      Effect.suspend(() => {
+        if (sql === begin) return Effect.tap(wait(run(sql, params, mode)), () => void (begun = true))
+        if (db.inTransaction) return run(sql, params, mode)
+        // It could not begin, or the database itself has undone it, as it may when there is no space.
+        if (sql === "ROLLBACK") return Effect.succeed([])
+        // What comes after that must not be kept alone.
+        return begun ? Effect.fail(fromCause(name, undone)) : run(sql, params, mode)
+      })
+    )
     const transaction = Effect.uninterruptibleMask((restore) =>
       restore(permit.take(1)).pipe(
         Effect.zipRight(
-          Effect.addFinalizer(() =>
-            Effect.zipRight(
-              // A commit that failed leaves its transaction open.
-              Effect.ignore(Effect.suspend(() => (db.inTransaction ? run("ROLLBACK", [], "rows") : Effect.void))),
-              permit.release(1)
-            )
-          )
+          Effect.addFinalizer(() => {
+            begun = false
+            // A commit that failed leaves its transaction open.
+            const end = db.inTransaction ? Effect.ignore(run("ROLLBACK", [], "rows")) : Effect.void
+            return Effect.zipRight(end, permit.release(1))
+          })
         ),
         Effect.as(inside)
       )
@@ -80,6 +85,8 @@ export const makeClient = (db: Database.Database, name: string, patience: Durati
 
 /** A transaction that begins by reading could find that another has written in the meantime. */
 const begin = "BEGIN IMMEDIATE"
+
+const undone = { message: "the transaction was undone" }
 
 type Mode = "rows" | "values" | "raw"
 type Run = (
