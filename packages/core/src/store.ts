@@ -29,10 +29,11 @@ export const frozen: <A>(plain: A) => A = (plain) => {
   // A copy of plain data has the type of what it is a copy of.
   if (Array.isArray(plain)) return Object.freeze(plain.map(frozen)) as typeof plain
   const copy: Record<string, unknown> = {}
-  for (const [key, value] of Object.entries(plain)) {
+  for (const key of Object.keys(plain)) {
+    const value: unknown = frozen(Reflect.get(plain, key))
     // An assignment would take this one for the prototype.
-    if (key === "__proto__") Object.defineProperty(copy, key, { value: frozen(value), enumerable: true })
-    else copy[key] = frozen(value)
+    if (key === "__proto__") Object.defineProperty(copy, key, { value, enumerable: true })
+    else copy[key] = value
   }
   return Object.freeze(copy) as typeof plain
 }

@@ -67,7 +67,7 @@ export const makeRegisters = <A>(store: KeyValueStore): Registers<A> => {
 }
 
 /** Deletes a value that need not be there. Files that are not there cannot be deleted. */
-export const removeIfThere = (store: KeyValueStore, key: string): Effect.Effect<void, PlatformError> =>
+const removeIfThere = (store: KeyValueStore, key: string): Effect.Effect<void, PlatformError> =>
   Effect.flatMap(store.has(key), (has) => (has ? store.remove(key) : Effect.void))
 
 /** SHA-256, as 64 hexadecimal digits. */

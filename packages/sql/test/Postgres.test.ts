@@ -1,0 +1,77 @@
+import { describe, expect, it } from "@effect/vitest"
+import { PgClient } from "@effect/sql-pg"
+import { conversations, conversationsAgree } from "@heddle/memory/testing"
+import { DatabaseError, SqlConversations, SqlHistoryStore } from "@heddle/sql"
+import { historyStore } from "@heddle/workflow/testing"
+import { Effect, Either, Layer, Redacted } from "effect"
+import { client, hasServer, ownClient, ownSchema, url } from "./support/postgres.ts"
+import { proxy } from "./support/proxy.ts"
+import { append, onEveryDatabase, read } from "./support/stores.ts"
+
+const there = await hasServer()
+if (!there) console.warn(`Not tested: Postgres, since no server answers at ${new URL(url).host}.`)
+
+describe.skipIf(!there)("on Postgres", () => {
+  conversations("conversations keep the rules", Layer.provide(SqlConversations.layer, ownClient))
+  conversationsAgree(
+    "conversations are like those in memory, whatever is done",
+    Layer.provide(SqlConversations.layer, ownClient)
+  )
+  historyStore("the history keeps the rules", Layer.provide(SqlHistoryStore.layer, ownClient))
+
+  onEveryDatabase(ownClient)
+
+  it.scoped("many programs that begin on one new database at once make the tables once", () =>
+    Effect.gen(function* () {
+      const address = yield* ownSchema
+      const store = Layer.build(Layer.provide(SqlConversations.layer, client(address, 1)))
+      const stores = yield* Effect.all(Effect.replicate(store, 8), { concurrency: "unbounded" })
+      yield* Effect.forEach(stores, (store) => Effect.provide(append, store), { concurrency: "unbounded" })
+      expect((yield* Effect.provide(read, stores[0]!)).exchanges).toHaveLength(8)
+    })
+  )
+
+  it.scoped("when the server goes away, each append is either kept or failed, and says why", () =>
+    Effect.gen(function* () {
+      const address = yield* ownSchema
+      const { address: detour, cut } = yield* proxy(address)
+      const store = yield* Layer.build(Layer.provide(SqlConversations.layer, client(detour)))
+      yield* Effect.provide(append, store)
+      const many = Effect.forEach(
+        Array.from({ length: 60 }, (_, n) => n),
+        (n) =>
+          Effect.either(n === 30 ? Effect.zipRight(cut, Effect.provide(append, store)) : Effect.provide(append, store)),
+        { concurrency: 8 }
+      )
+      const results = yield* many
+      const failures = results.flatMap((result) => (Either.isLeft(result) ? [result.left] : []))
+      expect(failures.length).toBeGreaterThan(0)
+      for (const error of failures) {
+        expect(error).toMatchObject({
+          _tag: "ConversationsUnavailable",
+          operation: "append",
+          cause: { reason: "Unavailable" }
+        })
+        expect(error.message).toContain("cannot be reached")
+      }
+      expect(yield* Effect.flip(Effect.provide(read, store))).toMatchObject({ cause: { reason: "Unavailable" } })
+      const { exchanges } = yield* Effect.provide(read, Layer.provide(SqlConversations.layer, client(address)))
+      expect(exchanges.map(({ position }) => position)).toEqual(exchanges.map((_, n) => n + 1))
+      // What was under way when it went away may have been kept.
+      const kept = 1 + results.length - failures.length
+      expect(exchanges.length).toBeGreaterThanOrEqual(kept)
+      expect(exchanges.length).toBeLessThanOrEqual(kept + 8)
+    })
+  )
+})
+
+it.scoped("a server that is not there is told of", () =>
+  Effect.gen(function* () {
+    const { address, cut } = yield* proxy(new URL("postgres://postgres@127.0.0.1:1/test"))
+    yield* cut
+    const connecting = Layer.build(PgClient.layer({ url: Redacted.make(String(address)) }))
+    const error = DatabaseError.fromCause("The server", yield* Effect.flip(connecting))
+    expect(error.reason).toBe("Unavailable")
+    expect(error.message).toContain("cannot be reached")
+  })
+)
