@@ -15,17 +15,16 @@ const agentIn = (mode: ContextMode.ContextMode) =>
     handlers: Pipeline.make(Memory.handler({ mode, settings: { strategy: "full" } }), noting(mode._tag))
   })
 
-const isolated = agentIn(ContextMode.isolated())
 const fork = agentIn(ContextMode.fork())
 
-/** One for each mode, called by its name. */
+/** One for each mode, called by its name; those that add nothing to the main conversation first. */
 export const agents = {
-  isolated,
-  shared: agentIn(ContextMode.shared()),
-  hybrid: agentIn(ContextMode.hybrid()),
+  isolated: agentIn(ContextMode.isolated()),
   selective: agentIn(ContextMode.selective(["project uses *", "tech stack: *"])),
   summarized: agentIn(ContextMode.summarized({ after: 24, window: { exchanges: 3 } })),
-  fork
+  fork,
+  shared: agentIn(ContextMode.shared()),
+  hybrid: agentIn(ContextMode.hybrid())
 }
 
 /**

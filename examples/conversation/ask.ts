@@ -2,9 +2,10 @@
  * One question to one agent: what its model call saw, what it answered, and what was
  * added to the conversations.
  */
-import type { AgentRun } from "@heddle/core"
-import { Conversations, Session } from "@heddle/memory"
+import { Agent, type AgentRun } from "@heddle/core"
+import { Conversations, Memory, Session } from "@heddle/memory"
 import { Effect } from "effect"
+import { agents, host } from "./agents.ts"
 import { Notes, type Seen, seen } from "./seen.ts"
 import { session } from "./talk.ts"
 
@@ -39,7 +40,7 @@ const sizes = (agent: string) =>
   })
 
 /** Runs something in which the agent called `agent` is asked, and looks at what that agent's model call saw. */
-export const asked = <E, R>(label: string, agent: string, run: Effect.Effect<AgentRun.AgentResult, E, R>) =>
+const asked = <E, R>(label: string, agent: string, run: Effect.Effect<AgentRun.AgentResult, E, R>) =>
   Effect.gen(function* () {
     const notes: Notes["Type"] = []
     const before = yield* sizes(agent)
@@ -51,3 +52,14 @@ export const asked = <E, R>(label: string, agent: string, run: Effect.Effect<Age
     const after = yield* sizes(agent)
     return { label, before, after, seen: seen(noted.request), answer: text } satisfies Report
   }).pipe(Session.within(session))
+
+/** The same question to each agent, one after the other. */
+export const askEach = (question: string) =>
+  Effect.forEach(Object.values(agents), (agent) => asked(agent.name, agent.name, Agent.run(agent, question)))
+
+/** An agent in another mode for one call, and the fork from inside of a run of `host`. */
+export const askOtherwise = (question: string) =>
+  Effect.all([
+    asked("isolated → shared", "isolated", Agent.run(agents.isolated, question, Memory.call({ mode: "shared" }))),
+    asked("fork, by host", "fork", Agent.run(host, question))
+  ])

@@ -6,14 +6,14 @@ import { complain, runMain } from "@heddle/example-quickstart/runMain.ts"
 import { fromProcess } from "@heddle/example-quickstart/terminal.ts"
 import { Effect } from "effect"
 import { argumentsOf, usage } from "./arguments.ts"
-import { firstProcess } from "./firstProcess.ts"
+import { beforeRestart } from "./beforeRestart.ts"
 import { newProcess, temporaryFile } from "./process.ts"
 import { onFile } from "./world.ts"
 
 const program = (db: string | undefined, question: string) =>
   Effect.gen(function* () {
     const filename = db ?? (yield* temporaryFile)
-    yield* Effect.provide(firstProcess(question, fromProcess(process.stdout, process.env)), onFile(filename))
+    yield* Effect.provide(beforeRestart(question, fromProcess(process.stdout, process.env)), onFile(filename))
     return yield* newProcess("afterRestart.ts", filename)
   })
 

@@ -23,7 +23,8 @@ const isStatement = (sentence: string) => !sentence.endsWith("?")
 // summaries
 // -----------------------------------------------------------------------------
 
-const hasNameOrNumber = (sentence: string) => /\d|\S\s+[A-Z]\w/.test(sentence)
+/** One of a few words is a greeting. */
+const hasNameOrNumber = (sentence: string) => /\d|\S\s+[A-Z]\w/.test(sentence) && /(?:\S+\s+){3}/.test(sentence)
 
 const summary = (transcript: string): string =>
   Array.from(
@@ -44,14 +45,11 @@ const answer = (request: ChatModel.ModelRequest): ReturnType<typeof Message.assi
   if (tool !== undefined) return [Message.toolCall("call-1", tool, { input: question })]
   const before = history.slice(0, -1)
   if (/\bask(?:ed)? (?:you |me )?before\b/i.test(question)) return lastQuestion(before)
-  return (
-    best(
-      question,
-      before.flatMap((message) => sentences(Message.text(message)))
-    ) ??
-    best(question, summarySentences(instructions), "The summary says: ") ??
-    unknown(instructions)
-  )
+  const told = before.flatMap((message) => sentences(Message.text(message)))
+  const summarized = summarySentences(instructions)
+  const found = best(question, [...told, ...summarized].filter(isStatement))
+  if (found === undefined) return unknown(instructions)
+  return told.includes(found) ? found : `The summary says: ${found}`
 }
 
 const lastQuestion = (before: ReadonlyArray<Message.Message>): string => {
@@ -59,20 +57,26 @@ const lastQuestion = (before: ReadonlyArray<Message.Message>): string => {
   return last === undefined ? "I see no question before this one." : `The last that I see is: ${Message.text(last)}`
 }
 
-const words = (text: string): ReadonlyArray<string> =>
-  (text.toLowerCase().match(/[\p{L}\p{N}]{4,}/gu) ?? []).map((word) => word.replace(/e?s$/, ""))
+const common = new Set(
+  "and are did does for from has have how our that the this use was what when where which who with".split(" ")
+)
 
-/** The statement that has most of the question's words, rare ones before common ones, the first of equals. */
-const best = (question: string, all: ReadonlyArray<string>, prefix = ""): string | undefined => {
-  const statements = Array.from(new Set(all.filter(isStatement)), (text) => ({ text, words: new Set(words(text)) }))
+const words = (text: string): ReadonlyArray<string> =>
+  (text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [])
+    .filter((word) => !common.has(word))
+    .map((word) => word.replace(/e?s$/, ""))
+
+/** The sentence that has most of the question's words, rare ones before common ones, the first of equals. */
+const best = (question: string, all: ReadonlyArray<string>): string | undefined => {
+  const candidates = Array.from(new Set(all), (text) => ({ text, words: new Set(words(text)) }))
   const asked = Array.from(new Set(words(question)), (word) => ({
     word,
-    weight: 1 / Math.max(1, statements.filter((statement) => statement.words.has(word)).length)
+    weight: 1 / Math.max(1, candidates.filter((candidate) => candidate.words.has(word)).length)
   }))
-  const score = (statement: (typeof statements)[number]) =>
-    asked.reduce((sum, { weight, word }) => sum + (statement.words.has(word) ? weight : 0), 0)
-  const [first] = statements.toSorted((a, b) => score(b) - score(a))
-  return first === undefined || score(first) === 0 ? undefined : prefix + first.text
+  const score = (candidate: (typeof candidates)[number]) =>
+    asked.reduce((sum, { weight, word }) => sum + (candidate.words.has(word) ? weight : 0), 0)
+  const [first] = candidates.toSorted((a, b) => score(b) - score(a))
+  return first === undefined || score(first) === 0 ? undefined : first.text
 }
 
 const summarySentences = ({ sections }: Instructions.Instructions): ReadonlyArray<string> =>

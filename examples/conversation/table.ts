@@ -1,10 +1,21 @@
 /**
- * Reports as a table, and a conversation as a list.
+ * What is shown: reports as a table, and conversations as lists.
  */
 import { Message } from "@heddle/core"
-import type { Conversations } from "@heddle/memory"
 import { paint, short, type Terminal, wrapping } from "@heddle/example-quickstart/terminal.ts"
+import type { Conversations } from "@heddle/memory"
 import type { Report } from "./ask.ts"
+
+/** The title of a part. */
+export const title = (terminal: Terminal, text: string): void =>
+  terminal.write(`\n${paint(terminal, "bold", short(text, terminal.columns))}\n`)
+
+/** A text, wrapped. */
+export const paragraph = (terminal: Terminal, text: string, indent = "  "): void => {
+  const words = wrapping(terminal, indent)
+  words.push(text)
+  words.end()
+}
 
 /** Positions as ranges: `1–4, 7`. */
 export const ranges = (positions: ReadonlyArray<number>): string => {
@@ -18,12 +29,12 @@ export const ranges = (positions: ReadonlyArray<number>): string => {
 }
 
 const columns = [
-  ["agent", 18],
-  ["sees of main", 22],
-  ["of its own", 12],
+  ["agent", 19],
+  ["sees of main", 21],
+  ["of its own", 13],
   ["summary", 9],
-  ["main", 6],
-  ["own", 5]
+  ["to main", 9],
+  ["to own", 6]
 ] as const
 
 const line = (cells: ReadonlyArray<string>): string =>
@@ -32,8 +43,12 @@ const line = (cells: ReadonlyArray<string>): string =>
 const grown = (before: number, after: number): string => (after === before ? "·" : `+${after - before}`)
 
 /** What is shown of so many exchanges. */
-const part = (shown: ReadonlyArray<number>, total: number): string =>
-  total === 0 ? "·" : shown.length === 0 ? `none of ${total}` : `${ranges(shown)} of ${total}`
+const part = (shown: ReadonlyArray<number>, total: number): string => {
+  if (total === 0) return "·"
+  if (shown.length === 0) return `none of ${total}`
+  const all = ranges(shown)
+  return `${all.length > 12 ? `${shown.length} exchanges` : all} of ${total}`
+}
 
 /** The cells of a report, but for the answer. */
 export const cells = ({ after, before, label, seen }: Report): ReadonlyArray<string> => [
@@ -50,21 +65,18 @@ export const table = (terminal: Terminal, reports: ReadonlyArray<Report>): void 
   terminal.write(`${paint(terminal, "dim", line(columns.map(([name]) => name)))}\n`)
   for (const report of reports) {
     terminal.write(`${line(cells(report)).replace(report.label, (label) => paint(terminal, "cyan", label))}\n`)
-    const text = wrapping(terminal, "      ")
-    text.push(`“${report.answer}”`)
-    text.end()
+    paragraph(terminal, `“${report.answer}”`, "      ")
   }
 }
 
-/** An exchange in two lines at the most: who asked what, and the answer. */
+/** Each exchange in two lines: what was asked, and who answered what. */
 export const exchanges = (terminal: Terminal, all: ReadonlyArray<Conversations.Exchange>): void => {
   for (const { agent, messages, position } of all) {
     const [first, last] = [messages[0], messages.at(-1)].map((message) => (message ? Message.text(message) : ""))
-    const calls = messages.flatMap(Message.toolCalls).map(({ name }) => ` (with a call of ${name})`)
+    const calls = messages.flatMap(Message.toolCalls).map(({ name }) => `, with a call of ${name}`)
+    const who = agent + calls.join("")
     const width = terminal.columns - 7
     terminal.write(`  ${String(position).padStart(3)}  ${short(first ?? "", width)}\n`)
-    terminal.write(
-      `       ${paint(terminal, "cyan", agent)}: ${short((last ?? "") + calls.join(""), width - agent.length - 2)}\n`
-    )
+    terminal.write(`       ${paint(terminal, "cyan", who)}: ${short(last ?? "", width - who.length - 2)}\n`)
   }
 }
