@@ -47,7 +47,10 @@ const answer = (request: ChatModel.ModelRequest): ReturnType<typeof Message.assi
   if (/\bask(?:ed)? (?:you |me )?before\b/i.test(question)) return lastQuestion(before)
   const told = before.flatMap((message) => sentences(Message.text(message)))
   const summarized = summarySentences(instructions)
-  const found = best(question, [...told, ...summarized].filter(isStatement))
+  const found = best(
+    question,
+    [...told, ...summarized].filter((text) => isStatement(text) && !text.includes(question))
+  )
   if (found === undefined) return unknown(instructions)
   return told.includes(found) ? found : `The summary says: ${found}`
 }
@@ -66,7 +69,7 @@ const words = (text: string): ReadonlyArray<string> =>
     .filter((word) => !common.has(word))
     .map((word) => word.replace(/e?s$/, ""))
 
-/** The sentence that has most of the question's words, rare ones before common ones, the first of equals. */
+/** The sentence that has most of the question's words, rare ones before common ones, the shortest of equals. */
 const best = (question: string, all: ReadonlyArray<string>): string | undefined => {
   const candidates = Array.from(new Set(all), (text) => ({ text, words: new Set(words(text)) }))
   const asked = Array.from(new Set(words(question)), (word) => ({
@@ -75,7 +78,7 @@ const best = (question: string, all: ReadonlyArray<string>): string | undefined 
   }))
   const score = (candidate: (typeof candidates)[number]) =>
     asked.reduce((sum, { weight, word }) => sum + (candidate.words.has(word) ? weight : 0), 0)
-  const [first] = candidates.toSorted((a, b) => score(b) - score(a))
+  const [first] = candidates.toSorted((a, b) => score(b) - score(a) || a.text.length - b.text.length)
   return first === undefined || score(first) === 0 ? undefined : first.text
 }
 

@@ -96,3 +96,15 @@ it("takes a question of several words and a file, and refuses what makes no sens
     expect(argumentsOf(wrong)).toBeTypeOf("string")
   }
 })
+
+it.scoped("a question that was asked before, with or without a mark, is no answer to it", () =>
+  inNewFile(
+    Effect.gen(function* () {
+      yield* begin
+      for (const asked of ["What about payments", "Who writes the checkout?"]) {
+        const answers = [...(yield* askEach(asked)), ...(yield* askOtherwise(asked))].map(({ answer }) => answer)
+        for (const answer of answers) expect(answer).not.toContain(asked)
+      }
+    })
+  )
+)
