@@ -1,1 +1,3 @@
+export * as DatabaseError from "./DatabaseError.ts"
 export * as SqlConversations from "./SqlConversations.ts"
+export * as SqlHistoryStore from "./SqlHistoryStore.ts"

@@ -1,0 +1,138 @@
+/**
+ * The history of runs of `@heddle/workflow` in a SQL database: SQLite as
+ * `@heddle/sql/libsql` opens it, or Postgres.
+ *
+ * All runs are kept until their session is removed. The tables (`heddle_*`) are made
+ * when the layer is built.
+ *
+ * @example
+ * ```ts no-run
+ * import { SqlConversations, SqlHistoryStore } from "@heddle/sql"
+ * import * as libsql from "@heddle/sql/libsql"
+ * import { Layer } from "effect"
+ *
+ * const layer = Layer.mergeAll(SqlConversations.layer, SqlHistoryStore.layer).pipe(
+ *   Layer.provide(libsql.layer({ filename: "data/heddle.db" }))
+ * )
+ * ```
+ */
+import { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import { whole } from "@heddle/core/store"
+import { storableText, storedText } from "@heddle/memory/store"
+import { HistoryStore, RunRecord, WorkflowErrors } from "@heddle/workflow"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import { DatabaseError, fromCause, isDuplicate } from "./DatabaseError.ts"
+import { rescued } from "./internal/rescued.ts"
+import { clamped, decoded } from "./internal/rows.ts"
+import { upToDate } from "./internal/tables.ts"
+
+/** Fails with the reason `Newer` if a newer version of this package has written to the database. */
+export const layer: Layer.Layer<HistoryStore.HistoryStore, DatabaseError, SqlClient> = Layer.effect(
+  HistoryStore.HistoryStore,
+  Effect.gen(function* () {
+    // The names of columns are ours, whatever the client does to those of others.
+    const sql = (yield* SqlClient).withoutTransforms()
+    yield* upToDate(sql)
+    return make(sql)
+  })
+)
+
+const make = (sql: SqlClient): HistoryStore.Service => {
+  /** Counts a run more, in a session that may be new. Positions follow one another, since runs go with their session only. */
+  const counted = ({ endedAt, sessionId }: RunRecord.RunRecord) => sql`INSERT INTO heddle_sessions
+    (session, runs, last_ended_at) VALUES (${storableText(sessionId)}, 1, ${endedAt})
+    ON CONFLICT (session) DO UPDATE SET runs = heddle_sessions.runs + 1, last_ended_at = excluded.last_ended_at
+    RETURNING id, runs`
+
+  const append = sql.onDialectOrElse({
+    pg: () => (record: RunRecord.RunRecord, text: string) => sql`WITH session AS (${counted(record)})
+      INSERT INTO heddle_runs (session, position, run, status, record)
+      SELECT id, runs, ${storableText(record.runId)}, ${record.status}, ${text} FROM session`,
+    orElse: () => (record: RunRecord.RunRecord, text: string) =>
+      sql.withTransaction(
+        Effect.flatMap(
+          counted(record),
+          ([row]) => sql`INSERT INTO heddle_runs (session, position, run, status, record)
+            VALUES (${row?.["id"]}, ${row?.["runs"]}, ${storableText(record.runId)}, ${record.status}, ${text})`
+        )
+      )
+  })
+
+  return {
+    append: (record) =>
+      Effect.flatMap(textOf(record), (text) => append(record, text)).pipe(
+        unavailable("append", record.sessionId, record.runId),
+        Effect.asVoid
+      ),
+    last: (sessionId, count, statuses) =>
+      Effect.suspend(() => {
+        const limit = clamped(whole("count", count, 0))
+        if (statuses.length === 0) return Effect.succeed([])
+        const rows = sql`SELECT record FROM heddle_runs
+          WHERE session = (SELECT id FROM heddle_sessions WHERE session = ${storableText(sessionId)})
+          AND ${sql.in("status", statuses)}
+          ORDER BY position DESC LIMIT ${limit}`
+        return Effect.flatMap(rows, (found) => Effect.forEach(found.toReversed(), decodeRecord)).pipe(
+          unavailable("last", sessionId)
+        )
+      }),
+    remove: (sessionId) =>
+      Effect.gen(function* () {
+        const [row] = yield* sql`DELETE FROM heddle_sessions WHERE session = ${storableText(sessionId)} RETURNING id`
+        if (row === undefined) return false
+        yield* sql`DELETE FROM heddle_runs WHERE session = ${row["id"]}`
+        return true
+      }).pipe(sql.withTransaction, unavailable("remove", sessionId)),
+    sessions: ({ after, limit }) =>
+      Effect.suspend(() => {
+        const most = whole("limit", limit, 1)
+        const from = after === undefined ? sql`` : sql`WHERE session > ${storableText(after)}`
+        // One more than the page has says whether there is another page.
+        const rows = sql`SELECT session, runs, last_ended_at FROM heddle_sessions ${from}
+          ORDER BY session LIMIT ${clamped(most + 1)}`
+        return Effect.flatMap(rows, (found) => Effect.forEach(found, decodeSession)).pipe(
+          Effect.map((found) => {
+            const sessions = found.slice(0, limit)
+            return { sessions, ...(found.length > limit && { next: sessions.at(-1)!.sessionId }) }
+          }),
+          unavailable("sessions")
+        )
+      })
+  }
+}
+
+const textOf = (record: RunRecord.RunRecord): Effect.Effect<string, DatabaseError> =>
+  Effect.try({
+    try: () => JSON.stringify(record),
+    catch: (cause) => new DatabaseError({ reason: "Unknown", message: `The run is no JSON. (${String(cause)})`, cause })
+  })
+
+const validRecord = Schema.decodeUnknownSync(RunRecord.RunRecord)
+
+const decodeRecord = decoded("A run", (row): RunRecord.RunRecord => {
+  const record: unknown = JSON.parse(Schema.decodeUnknownSync(Schema.Struct({ record: Schema.String }))(row).record)
+  // What the schema gives is a copy, which has lost keys such as "__proto__".
+  validRecord(record)
+  return record as RunRecord.RunRecord
+})
+
+const SessionRow = Schema.Struct({ session: Schema.String, runs: Schema.Number, last_ended_at: Schema.Number })
+
+const decodeSession = decoded("The row of a session", (row): HistoryStore.SessionInfo => {
+  const { last_ended_at, runs, session } = Schema.decodeUnknownSync(SessionRow)(row)
+  return { sessionId: storedText(session), runs, lastEndedAt: last_ended_at }
+})
+
+/** With the errors of a store. */
+const unavailable =
+  (operation: WorkflowErrors.HistoryUnavailable["operation"], sessionId?: string, runId?: string) =>
+  <A>(effect: Effect.Effect<A, SqlError | DatabaseError>): Effect.Effect<A, WorkflowErrors.HistoryUnavailable> =>
+    Effect.mapError(rescued(effect), (error) => {
+      const cause = isDuplicate(error)
+        ? new Error(`It has a run ${JSON.stringify(runId)} already.`, { cause: error })
+        : fromCause("The database", error)
+      return new WorkflowErrors.HistoryUnavailable({ operation, cause, ...(sessionId !== undefined && { sessionId }) })
+    })

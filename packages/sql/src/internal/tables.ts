@@ -1,0 +1,133 @@
+/**
+ * The tables, and how a database gets them.
+ *
+ * Each layout adds to the one before. Which of them a database has is written down
+ * in it, so that several programs can begin at once, and so that a program that is
+ * too old for a database leaves it alone.
+ */
+import type { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
+import * as Effect from "effect/Effect"
+import { DatabaseError, fromCause } from "../DatabaseError.ts"
+import { rescued } from "./rescued.ts"
+
+/** The statements of a layout, in their order. */
+type Layout = (sql: SqlClient) => ReadonlyArray<Effect.Effect<unknown, SqlError>>
+
+/**
+ * A conversation's row has its counters, so that neither appending nor reading has to
+ * count. `agent` is empty for the main conversation, which so comes first. An exchange
+ * is found by its place alone.
+ */
+const conversations: Layout = (sql) => {
+  const { id, reference, text } = types(sql)
+  return [
+    sql`CREATE TABLE heddle_conversations (
+      id ${id} PRIMARY KEY,
+      tenant ${text} NOT NULL,
+      session ${text} NOT NULL,
+      agent ${text} NOT NULL,
+      generation TEXT NOT NULL,
+      created_at DOUBLE PRECISION NOT NULL,
+      accessed_at DOUBLE PRECISION NOT NULL,
+      exchanges INTEGER NOT NULL,
+      messages INTEGER NOT NULL,
+      summarized INTEGER NOT NULL,
+      summary_text TEXT,
+      summary_at DOUBLE PRECISION,
+      UNIQUE (tenant, session, agent)
+    )`,
+    sql`CREATE TABLE heddle_exchanges (
+      conversation ${reference} NOT NULL,
+      position INTEGER NOT NULL,
+      content TEXT NOT NULL,
+      PRIMARY KEY (conversation, position)
+    )`
+  ]
+}
+
+const history: Layout = (sql) => {
+  const { id, reference, text } = types(sql)
+  return [
+    sql`CREATE TABLE heddle_sessions (
+      id ${id} PRIMARY KEY,
+      session ${text} NOT NULL UNIQUE,
+      runs INTEGER NOT NULL,
+      last_ended_at DOUBLE PRECISION NOT NULL
+    )`,
+    sql`CREATE TABLE heddle_runs (
+      session ${reference} NOT NULL,
+      position INTEGER NOT NULL,
+      run ${text} NOT NULL,
+      status TEXT NOT NULL,
+      record TEXT NOT NULL,
+      PRIMARY KEY (session, position),
+      UNIQUE (session, run)
+    )`
+  ]
+}
+
+/** Layout 1 stands first. One that was released is never changed. */
+const layouts: ReadonlyArray<Layout> = [conversations, history]
+
+/** What SQLite and Postgres call differently. Texts are ordered by code point, in every language. */
+const types = (sql: SqlClient) =>
+  sql.onDialectOrElse({
+    pg: () => ({
+      id: sql.literal("BIGINT GENERATED ALWAYS AS IDENTITY"),
+      reference: sql.literal("BIGINT"),
+      text: sql.literal(`TEXT COLLATE "C"`)
+    }),
+    orElse: () => ({
+      id: sql.literal("INTEGER"),
+      reference: sql.literal("INTEGER"),
+      text: sql.literal("TEXT")
+    })
+  })
+
+/** Brings a database to the last layout. Fails with the reason `Newer` if it is beyond that. */
+export const upToDate = (sql: SqlClient): Effect.Effect<void, DatabaseError> =>
+  Effect.gen(function* () {
+    // In most cases there is nothing to do, and so nothing to lock, and no right to make tables is needed.
+    if ((yield* hasLayouts(sql)) && (yield* layoutOf(sql)) === layouts.length) return
+    yield* sql.withTransaction(migrate(sql))
+  }).pipe(
+    rescued,
+    Effect.mapError((error) => fromCause("The database", error))
+  )
+
+const migrate = (sql: SqlClient) =>
+  Effect.gen(function* () {
+    // SQLite has one transaction that writes at a time. The number is the name of the lock, and has no meaning.
+    yield* sql.onDialectOrElse({
+      pg: () => sql`SELECT pg_advisory_xact_lock(7243392650)`,
+      orElse: () => Effect.void
+    })
+    yield* sql`CREATE TABLE IF NOT EXISTS heddle_layouts (layout INTEGER PRIMARY KEY)`
+    const layout = yield* layoutOf(sql)
+    for (const [n, statements] of layouts.entries()) {
+      if (n < layout) continue
+      yield* Effect.all(statements(sql), { discard: true })
+      yield* sql`INSERT INTO heddle_layouts (layout) VALUES (${n + 1})`
+    }
+  })
+
+const hasLayouts = (sql: SqlClient): Effect.Effect<boolean, SqlError> =>
+  Effect.map(
+    sql.onDialectOrElse({
+      pg: () => sql`SELECT 1 WHERE to_regclass('heddle_layouts') IS NOT NULL`,
+      orElse: () => sql`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'heddle_layouts'`
+    }),
+    (rows) => rows.length > 0
+  )
+
+/** The last layout that the database has got; 0 if none. */
+const layoutOf = (sql: SqlClient): Effect.Effect<number, SqlError | DatabaseError> =>
+  Effect.flatMap(sql<{ readonly layout: number | null }>`SELECT MAX(layout) AS layout FROM heddle_layouts`, ([row]) => {
+    const layout = Number(row?.layout ?? 0)
+    if (layout <= layouts.length) return Effect.succeed(layout)
+    const message =
+      `The database has tables of layout ${layout}, and this version of @heddle/sql knows them up to ` +
+      `layout ${layouts.length}. Update @heddle/sql, or use another database.`
+    return Effect.fail(new DatabaseError({ reason: "Newer", message }))
+  })

@@ -1,0 +1,17 @@
+import { LibsqlClient } from "@effect/sql-libsql"
+import { conversations } from "@heddle/memory/testing"
+import { SqlConversations } from "@heddle/sql"
+import { layer } from "@heddle/sql/libsql"
+import { Effect, Layer } from "effect"
+import { file, ownFile } from "./support/files.ts"
+
+conversations("conversations in a file keep the rules", Layer.provide(SqlConversations.layer, ownFile()))
+
+conversations(
+  "conversations in a database in memory keep the rules",
+  Layer.provide(SqlConversations.layer, layer({ filename: ":memory:" }))
+)
+
+// The same client reaches servers.
+const ofEffect = Layer.unwrapScoped(Effect.map(file, (path) => LibsqlClient.layer({ url: `file:${path}` })))
+conversations("conversations keep the rules with Effect's own client", Layer.provide(SqlConversations.layer, ofEffect))
