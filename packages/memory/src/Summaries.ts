@@ -12,7 +12,7 @@
  *
  * const Live = Summaries.layer({ timeout: "30 seconds" }).pipe(
  *   Layer.provideMerge(Conversations.layerMemory()),
- *   Layer.provideMerge(OfflineModel.layer())
+ *   Layer.provideMerge(OfflineModel.layer)
  * )
  * ```
  */
