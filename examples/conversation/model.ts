@@ -4,6 +4,7 @@
  * see the answer. As a summary it gives the sentences with a name or a number.
  */
 import { ChatModel, type Instructions, Message } from "@heddle/core"
+import { ContextSection } from "@heddle/memory"
 
 export const Model = ChatModel.layer((request) =>
   ChatModel.reply(request.purpose === "memory_summary" ? summary(ChatModel.question(request)) : answer(request))
@@ -83,7 +84,9 @@ const best = (question: string, all: ReadonlyArray<string>): string | undefined 
 }
 
 const summarySentences = ({ sections }: Instructions.Instructions): ReadonlyArray<string> =>
-  sections.filter(({ source }) => source === "memory-summary").flatMap(({ text }) => sentences(text).slice(1))
+  sections
+    .filter(({ source }) => source === ContextSection.summarySource)
+    .flatMap(({ text }) => sentences(text).slice(1))
 
 /** What the section on the context mode asks for, where there is one that does. */
 const unknown = ({ sections }: Instructions.Instructions): string =>

@@ -6,7 +6,7 @@
  * same.
  */
 import { Call, type ChatModel, Handler, type Message } from "@heddle/core"
-import { Conversations } from "@heddle/memory"
+import { ContextSection, Conversations } from "@heddle/memory"
 import { Context, Effect, Layer } from "effect"
 
 /** The exchanges that a request shows, by their positions. */
@@ -52,7 +52,7 @@ export const seen = ({ history, instructions }: ChatModel.ModelRequest): Seen =>
     main: of("main"),
     own: of("own"),
     goingOn: found.filter((origin) => origin === undefined).length,
-    summary: instructions.sections.some(({ source }) => source === "memory-summary")
+    summary: instructions.sections.some(({ source }) => source === ContextSection.summarySource)
   }
 }
 

@@ -16,12 +16,15 @@ import type { Name } from "./ContextMode.ts"
 /** The source of the section. */
 export const source = "context-mode"
 
+/** The source of the sections that hold summaries. */
+export const summarySource = "memory-summary"
+
 /** What a run sees, for whoever writes the section. */
 export interface ContextView {
   readonly mode: Name
   /** The name of the agent. */
   readonly agent: string
-  /** Whether nothing was said in the conversation that the run adds to. */
+  /** Whether nothing was said yet in its own conversation; of `shared` and `fork`, in the main one. */
   readonly first: boolean
   /** Exchanges that are shown. */
   readonly shown: number
@@ -31,7 +34,8 @@ export interface ContextView {
   readonly summarized: boolean
 }
 
-const noAccess = `If you are asked about something that was said elsewhere, do not guess: say that you run in isolated context mode and cannot see it, and ask for the text that is meant.`
+const noAccess = (mode: Name): string =>
+  `If you are asked about something that was said elsewhere, do not guess: say that you run in ${mode} context mode and cannot see it, and ask for the text that is meant.`
 
 /** The section, unless another is asked for. */
 export const text = (view: ContextView): string => `Context mode: ${view.mode}. ${body(view)}`
@@ -43,9 +47,9 @@ const body = ({ first, mode, shown, summarized, total }: ContextView): string =>
     : `You see your own earlier exchanges here and can refer to them.${part}`
   switch (mode) {
     case "isolated":
-      return `The main conversation is not visible to you. ${own} ${noAccess}`
+      return `The main conversation is not visible to you. ${own} ${noAccess(mode)}`
     case "hybrid":
-      return `The main conversation is not visible to you. ${own} A short report of your answer is added to the main conversation. ${noAccess}`
+      return `The main conversation is not visible to you. ${own} A short report of your answer is added to the main conversation. ${noAccess(mode)}`
     case "shared":
       return `You see the main conversation and can refer to what was said in it.${part} What is asked and answered now becomes a part of it.`
     case "selective":

@@ -71,7 +71,9 @@ export const decode = (data: unknown): Effect.Effect<CallOptions, InvalidMemory>
   })
 
 const optionsOf = (data: MemoryData): CallOptions => ({
-  ...(data.contextMode !== undefined && { mode: modeOf(data.contextMode, data) }),
+  ...((data.contextMode !== undefined || data.contextWindow !== undefined) && {
+    mode: modeOf(data.contextMode ?? "isolated", data)
+  }),
   ...(data.memory !== undefined && { settings: data.memory })
 })
 

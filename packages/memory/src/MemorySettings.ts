@@ -7,7 +7,7 @@
  * | --- | --- |
  * | `full` | every exchange |
  * | `window` | the last `historyLimit` exchanges |
- * | `summary` | a summary of what is older, then the last exchanges |
+ * | `summary` | a summary of what is older, then all that it does not cover: the last `historyLimit` exchanges, and those that wait for the next summary |
  */
 import * as Schema from "effect/Schema"
 import { optional, oneOf, wholeFrom } from "./internal/schema.ts"
@@ -53,7 +53,11 @@ export const defaults = {
 
 /** Merges settings, the first over the others. */
 export const merge = (...settings: ReadonlyArray<MemorySettings | undefined>): MemorySettings =>
-  settings.reduceRight<MemorySettings>((under, over) => ({ ...under, ...over }), {})
+  settings.reduceRight<MemorySettings>((under, over) => ({ ...under, ...said(over) }), {})
+
+/** A key that is `undefined`, which the types do not let through, says nothing. */
+const said = (settings: MemorySettings = {}): MemorySettings =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
 
 /** Fills in what nobody has said. */
 export const effective = (settings: MemorySettings): Effective => {

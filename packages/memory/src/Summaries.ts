@@ -37,7 +37,7 @@ export interface SummaryRequest {
   readonly key: ConversationKey
   /** The last exchanges that stay out of the summary. */
   readonly keep: number
-  /** Messages that the conversation has to have. */
+  /** Messages that the conversation has to have before `remind` sets anything off. */
   readonly trigger: number
   /** Messages that have to be new in the summary. */
   readonly minGrowth: number
@@ -62,7 +62,7 @@ export type SummaryError = SummaryFailure | ConversationsUnavailable | Conversat
 export interface Service {
   /** Sets off a summary where one is due, and does not wait for it. `info` is what is known of the conversation. */
   readonly remind: (info: ConversationInfo, request: SummaryRequest) => Effect.Effect<void>
-  /** Writes a summary now, whatever was set off and failed before; nothing if there is too little that is new. */
+  /** Writes a summary now, whatever failed before; nothing if there is too little that is new. Where one is being written already, waits for that one. */
   readonly write: (request: SummaryRequest) => Effect.Effect<Summary | undefined, SummaryError>
   /** What happens from now on. Not kept for those who come late. */
   readonly events: Stream.Stream<SummaryEvent>

@@ -151,6 +151,7 @@ describe("settings", () => {
         { summaryEnabled: false }
       )
     ).toEqual({ historyLimit: 0, strategy: "full", summaryEnabled: false })
+    expect(MemorySettings.merge({ historyLimit: undefined } as never, { historyLimit: 5 })).toEqual({ historyLimit: 5 })
     expect(MemorySettings.effective({})).toEqual({
       strategy: "window",
       historyLimit: 10,
@@ -217,10 +218,25 @@ describe("what makes no sense", () => {
     })
   )
 
+  it.effect("a trigger is compared with the window that it is about", () =>
+    Effect.gen(function* () {
+      const memory = { strategy: "summary", summaryTrigger: 8 } as const
+      expect((yield* problems({ memory })).length).toBe(1)
+      expect((yield* problems({ memory, contextWindow: 9 })).length).toBe(1)
+      for (const contextWindow of [8, { tokens: 5000 }]) yield* MemoryData.decode({ memory, contextWindow })
+      // These see their own conversation by the settings.
+      for (const contextMode of ["selective", "summarized"]) {
+        expect((yield* problems({ memory, contextMode, sharePatterns: ["a"], contextWindow: 1 })).length).toBe(1)
+      }
+      yield* MemoryData.decode({ contextMode: "summarized", summarizeAfter: 8, contextWindow: { tokens: 1000 } })
+    })
+  )
+
   it.effect("each key does what it says", () =>
     Effect.gen(function* () {
       const decode = MemoryData.decode
       expect(yield* decode({})).toEqual({})
+      expect(yield* decode({ contextWindow: 3 })).toEqual({ mode: ContextMode.isolated({ window: { exchanges: 3 } }) })
       expect(yield* decode({ contextMode: "isolated", contextWindow: 0 })).toEqual({
         mode: ContextMode.isolated({ window: { exchanges: 0 } })
       })

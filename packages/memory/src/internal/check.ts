@@ -20,11 +20,11 @@ const shown = (value: unknown): string => JSON.stringify(value) ?? String(value)
 const isWhole = (value: unknown, least: number): boolean => Number.isInteger(value) && (value as number) >= least
 
 /** What is wrong with a number. */
-export const wholeProblem = (where: string, value: unknown, least: number): ReadonlyArray<string> =>
+const wholeProblem = (where: string, value: unknown, least: number): ReadonlyArray<string> =>
   isWhole(value, least) ? [] : [`${where}: expected a whole number from ${least}, not ${shown(value)}`]
 
 /** What is wrong with a window. */
-export const windowProblems = (where: string, window: unknown): ReadonlyArray<string> => {
+const windowProblems = (where: string, window: unknown): ReadonlyArray<string> => {
   if (typeof window === "object" && window !== null) {
     const keys = Object.keys(window)
     for (const key of ["exchanges", "tokens"]) {
@@ -35,7 +35,7 @@ export const windowProblems = (where: string, window: unknown): ReadonlyArray<st
 }
 
 /** What is wrong with patterns. */
-export const patternProblems = (where: string, patterns: unknown): ReadonlyArray<string> => {
+const patternProblems = (where: string, patterns: unknown): ReadonlyArray<string> => {
   if (!Array.isArray(patterns) || patterns.length === 0) return [`${where}: expected one pattern at least`]
   return patterns.flatMap((pattern: unknown, i) =>
     typeof pattern === "function" || (typeof pattern === "string" && pattern.trim() !== "")
@@ -81,13 +81,19 @@ export const settingsProblems = (settings: unknown): ReadonlyArray<string> =>
 /** What is wrong with a mode and settings that are right each for themselves. */
 export const togetherProblems = ({ mode, settings }: Plan): ReadonlyArray<string> => {
   const { historyLimit, summaryEnabled, summaryTrigger } = settings
-  const limit = mode.window !== undefined && "exchanges" in mode.window ? mode.window.exchanges : historyLimit
-  if (mode._tag === "summarized" && mode.after < limit) {
-    return [
-      `after: the conversation would be summarized at ${mode.after} messages, before it is longer than the window of ${limit} exchanges`
-    ]
+  const { window } = mode
+  const isOwn = mode._tag === "selective" || mode._tag === "summarized"
+  const problems: Array<string> = []
+  if (mode._tag === "summarized" && window !== undefined && "exchanges" in window && mode.after < window.exchanges) {
+    problems.push(`after: ${mode.after} messages is smaller than the window of ${window.exchanges} exchanges`)
   }
-  if (!summaryEnabled || summaryTrigger >= limit) return []
-  const preset = summaryTrigger === defaults.summaryTrigger ? " (the default)" : ""
-  return [`summaryTrigger: ${summaryTrigger} messages${preset} is smaller than the window of ${limit} exchanges`]
+  // Of these two the window is of the main conversation; their own has the limit.
+  const limit = window === undefined || isOwn ? historyLimit : "exchanges" in window ? window.exchanges : 0
+  if (summaryEnabled && summaryTrigger < limit) {
+    const preset = summaryTrigger === defaults.summaryTrigger ? " (the default)" : ""
+    problems.push(
+      `summaryTrigger: ${summaryTrigger} messages${preset} is smaller than the window of ${limit} exchanges`
+    )
+  }
+  return problems
 }

@@ -119,10 +119,10 @@ const backwards = (
       info ??= page.info
       for (const exchange of page.exchanges.toReversed()) {
         if (!accepts(exchange)) continue
-        if (!fits(exchange)) return { key, info, summary: undefined, exchanges: found.reverse() }
+        if (!fits(exchange)) return { key, info, summary: undefined, exchanges: found.toReversed() }
         found.push(exchange)
       }
       before = page.exchanges[0]?.position ?? 0
     }
-    return { key, info, summary: undefined, exchanges: found.reverse() }
+    return { key, info, summary: undefined, exchanges: found.toReversed() }
   })

@@ -14,6 +14,7 @@ import type {
   Summary
 } from "../Conversations.ts"
 import { ConversationChanged, type ConversationsUnavailable } from "../MemoryErrors.ts"
+import { summarySource } from "../ContextSection.ts"
 import type { SummaryRequest } from "../Summaries.ts"
 import * as TokenCounter from "../TokenCounter.ts"
 import { quoted } from "./quoted.ts"
@@ -99,7 +100,7 @@ const ask = (
   counter: TokenCounter.Service
 ): Effect.Effect<string, SummaryFailure> => {
   const request = ChatModel.request({
-    instructions: Instructions.make(limits.instructions, "memory-summary"),
+    instructions: Instructions.make(limits.instructions, summarySource),
     history: [Message.user(transcript(summary, covered))],
     toolChoice: "none",
     options: { maxOutputTokens: maxTokens, ...(name !== undefined && { model: name }) },

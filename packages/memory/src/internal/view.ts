@@ -5,7 +5,7 @@ import { History, Instructions, Message } from "@heddle/core"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { ContextMode, Pattern, Window } from "../ContextMode.ts"
-import type { ContextView } from "../ContextSection.ts"
+import { type ContextView, summarySource } from "../ContextSection.ts"
 import type { ConversationKey, Exchange, Service as ConversationsService } from "../Conversations.ts"
 import { main, own } from "../Conversations.ts"
 import type { ConversationsUnavailable } from "../MemoryErrors.ts"
@@ -181,9 +181,6 @@ const assemble = (
     due: parts.flatMap(({ request, seen }) => (request === undefined ? [] : [{ request, seen }]))
   }
 }
-
-/** The source of the sections that hold summaries. */
-export const summarySource = "memory-summary"
 
 /** Tells the model of the summaries. */
 export const withSummaries = (
