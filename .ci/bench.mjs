@@ -11,7 +11,7 @@ await build({
   platform: "node",
   format: "esm",
   target: "node20",
-  external: ["effect", "effect/*"],
+  external: ["effect", "effect/*", "libsql"],
   logLevel: "warning"
 })
 const { status } = spawnSync(process.execPath, ["--expose-gc", outfile, ...process.argv.slice(2)], { stdio: "inherit" })

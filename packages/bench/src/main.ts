@@ -9,6 +9,7 @@ import { createRequire } from "node:module"
 import { availableParallelism, cpus } from "node:os"
 import { caseH } from "./agents.ts"
 import { caseE } from "./concurrent.ts"
+import { caseK } from "./database.ts"
 import { caseI } from "./instructions.ts"
 import { caseA, caseB, caseC, caseD } from "./loops.ts"
 import type { Result } from "./measure.ts"
@@ -27,7 +28,8 @@ const cases: Readonly<Record<string, () => Promise<ReadonlyArray<Result>>>> = {
   G: caseG,
   H: caseH,
   I: caseI,
-  J: caseJ
+  J: caseJ,
+  K: caseK
 }
 
 const targets: Readonly<Record<string, Target>> = {
@@ -48,7 +50,12 @@ const targets: Readonly<Record<string, Target>> = {
   "I: reading the rendered text": { most: 50 },
   "I: setting a scoped value": { most: 100 },
   "I: appending a section to five": { most: 500 },
-  "J: what the memory adds to a run": { most: 20 }
+  "J: what the memory adds to a run": { most: 20 },
+  "K: append 2 KB to 10 exchanges": { most: 0.5 },
+  "K: append 2 KB to 100,000 exchanges": { most: 0.5 },
+  "K: append at 100,000 against 10": { most: 1.5 },
+  "K: read the last 20 of 100,300": { most: 2 },
+  "K: size on disk over that of the text": { most: 2 }
 }
 
 const packageVersion = (name: string): string => {

@@ -113,17 +113,23 @@ export const warnAfter = <E, R, E2 = never, R2 = never>(
       if (Call.isReset(event)) held = undefined
       return sink.emit(event)
     })
-    return Effect.gen(function* () {
-      yield* Call.into(call, inner)
-      if (held === undefined) return
-      const warnings = yield* f(held)
-      for (const warning of warnings) yield* sink.emit({ _tag: "Warning", ...warning }) ?? Effect.void
-      yield* sink.whole(withWarnings(held, warnings)) ?? Effect.void
+    const passOn = (result: AgentResult, warnings: ReadonlyArray<Warning>): Effect.Effect<void> =>
+      warnings.length === 0
+        ? (sink.whole(result) ?? Effect.void)
+        : Effect.zipRight(
+            Effect.forEach(warnings, (warning) => sink.emit({ _tag: "Warning", ...warning }) ?? Effect.void),
+            Effect.suspend(() => sink.whole(withWarnings(result, warnings)) ?? Effect.void)
+          )
+    return Effect.flatMap(Call.into(call, inner), () => {
+      const result = held
+      return result === undefined ? Effect.void : Effect.flatMap(f(result), (warnings) => passOn(result, warnings))
     })
   })
 
-const withWarnings = (result: AgentResult, warnings: ReadonlyArray<Warning>): AgentResult =>
-  warnings.length === 0 ? result : { ...result, warnings: [...(result.warnings ?? []), ...warnings] }
+const withWarnings = (result: AgentResult, warnings: ReadonlyArray<Warning>): AgentResult => ({
+  ...result,
+  warnings: [...(result.warnings ?? []), ...warnings]
+})
 
 /**
  * An event as JSON, for a log or for a client. A failure is told by its tag and

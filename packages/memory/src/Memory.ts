@@ -32,6 +32,7 @@
  * ```
  */
 import { type Agent, AgentEvent, type AgentRun, Call, Handler, Instructions } from "@heddle/core"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as ContextMode from "./ContextMode.ts"
 import * as ContextSection from "./ContextSection.ts"
@@ -97,28 +98,37 @@ export const handler = (
   return Handler.make(name, {
     wrapAgent: (before, next) =>
       Call.unwrap(
-        Effect.gen(function* () {
-          const session = yield* Session
-          const store = yield* Conversations
-          const summaries = yield* Summaries
+        // One look at the context for all three.
+        Effect.flatMap(Effect.context<Conversations | Session | Summaries>(), (services): Remembering => {
+          const session = Context.get(services, Session)
+          const store = Context.get(services, Conversations)
+          const summaries = Context.get(services, Summaries)
           const plan = planOf(before, session)
-          if (plan instanceof InvalidMemory) return yield* plan
-          const seen = yield* view(store, plan, session, before.agent)
-          const run: AgentRun.RunConfig = {
-            ...before,
-            history: seen.history.concat(before.history),
-            instructions: told(before.instructions, seen)
-          }
-          const keeping: Keeping = { store, plan, view: seen, run, handler: name }
-          return AgentEvent.warnAfter(around(keeping, next(run)), (result) =>
-            Effect.flatMap(keep(keeping, result), ({ info, warnings }) =>
-              Effect.as(remind(summaries, seen, info), warnings)
+          if (plan instanceof InvalidMemory) return plan
+          return Effect.map(view(store, plan, session, before.agent), (seen) => {
+            const run: AgentRun.RunConfig = {
+              ...before,
+              history: before.history.length === 0 ? seen.history : seen.history.concat(before.history),
+              instructions: told(before.instructions, seen)
+            }
+            const keeping: Keeping = { store, plan, view: seen, run, handler: name }
+            return AgentEvent.warnAfter(around(keeping, next(run)), (result) =>
+              seen.due.length === 0
+                ? Effect.map(keep(keeping, result), ({ warnings }) => warnings)
+                : Effect.flatMap(keep(keeping, result), ({ info, warnings }) =>
+                    Effect.as(remind(summaries, seen, info), warnings)
+                  )
             )
-          )
+          })
         })
       )
   })
 }
+
+type Remembering = Effect.Effect<
+  AgentRun.AgentCall<AgentRun.AgentResult, Handler.Upstream>,
+  ConversationsUnavailable | InvalidMemory
+>
 
 const isEmpty = (settings: MemorySettings): boolean => Object.keys(settings).length === 0
 

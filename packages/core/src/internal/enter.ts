@@ -21,7 +21,7 @@ import { compile, invoke, invokeWrap, type LoopHooks, type Resolved } from "./co
 import { Cell } from "./currentRun.ts"
 import { finished } from "./finish.ts"
 import { type AgentSink, loop } from "./loop.ts"
-import { Attempt, beginning, entered, within } from "./run.ts"
+import { Attempt, entered, within } from "./run.ts"
 import { defect, leaving, wayOut } from "./wayOut.ts"
 
 type Leg = Effect.Effect<void, unknown, unknown>
@@ -219,7 +219,7 @@ class Path {
 
   private loop(config: RunConfig, resolved: ReadonlyArray<Resolved>): Leg {
     const { attempt, cell, ready, sink } = this
-    attempt.history = beginning(config)
+    attempt.begin(config)
     const plan = { config, output: ready.output }
     if (ready.hooks !== undefined) return loop({ ...plan, hooks: ready.hooks }, attempt, sink, cell)
     if (resolved.every((r) => r.context === undefined))

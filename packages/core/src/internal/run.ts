@@ -36,7 +36,7 @@ export const entered = (context: Context.Context<unknown>, cell: Cell): Context.
 }
 
 /** What a run begins with: what was said before, and the input. */
-export const beginning = ({ history, input }: Pick<RunConfig, "history" | "input">): History.History =>
+const beginning = ({ history, input }: Pick<RunConfig, "history" | "input">): History.History =>
   // A run that was cut off may have left calls without an outcome.
   History.append(History.settle(history), input)
 
@@ -53,9 +53,19 @@ export class Attempt {
   called = false
   usage: ChatModel.Usage = ChatModel.noUsage
   #scope: Scope.CloseableScope | undefined
+  #begun: Pick<RunConfig, "history" | "input">
 
   constructor(config: Pick<RunConfig, "history" | "input">) {
+    this.#begun = config
     this.history = beginning(config)
+  }
+
+  /** Begins with what handlers have made of it. */
+  begin(config: Pick<RunConfig, "history" | "input">): void {
+    const { history, input } = this.#begun
+    this.#begun = config
+    // Nothing has been said yet: what has been begun with is still there.
+    if (config.history !== history || config.input !== input) this.history = beginning(config)
   }
 
   /** What is acquired in the attempt; opened by the first who asks. */

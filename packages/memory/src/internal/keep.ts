@@ -40,6 +40,8 @@ export const keep = (keeping: Keeping, result: AgentRun.AgentResult): Effect.Eff
   }))
 }
 
+const noWarnings: ReadonlyArray<AgentRun.Warning> = []
+
 const append = (
   { handler, run, store }: Keeping,
   key: ConversationKey,
@@ -47,17 +49,25 @@ const append = (
 ): Effect.Effect<Kept> =>
   orWarning(
     handler,
-    Effect.map(store.append(key, { agent: run.agent, messages }), (info): Kept => ({ info, warnings: [] })),
+    store.append(key, { agent: run.agent, messages }),
+    (info): Kept => ({ info, warnings: noWarnings }),
     (warning): Kept => ({ info: undefined, warnings: [warning] })
   )
 
 /** What cannot be kept does not cost the answer. */
-const orWarning = <A, E, B>(handler: string, effect: Effect.Effect<A, E>, f: (warning: AgentRun.Warning) => B) =>
-  Effect.catchAllCause(effect, (cause) =>
-    Cause.isInterrupted(cause)
-      ? Effect.failCause(cause as Cause.Cause<never>)
-      : Effect.succeed(f({ handler, error: Cause.squash(cause) }))
-  )
+const orWarning = <A, E, B>(
+  handler: string,
+  effect: Effect.Effect<A, E>,
+  onSuccess: (value: A) => B,
+  onFailure: (warning: AgentRun.Warning) => B
+): Effect.Effect<B> =>
+  Effect.matchCauseEffect(effect, {
+    onSuccess: (value) => Effect.succeed(onSuccess(value)),
+    onFailure: (cause) =>
+      Cause.isInterrupted(cause)
+        ? Effect.failCause(cause as Cause.Cause<never>)
+        : Effect.succeed(onFailure({ handler, error: Cause.squash(cause) }))
+  })
 
 /** Tells the main conversation of the run. Gives what went wrong. */
 const report = (
@@ -70,7 +80,12 @@ const report = (
   const reported = Effect.flatMap(reportExchange(mode, reportOf(run.agent, run.input, messages, ended)), (exchange) =>
     store.append(main(session, tenant), { agent: run.agent, messages: exchange })
   )
-  return orWarning(handler, Effect.as(reported, []), (warning) => [warning])
+  return orWarning(
+    handler,
+    reported,
+    () => noWarnings,
+    (warning) => [warning]
+  )
 }
 
 type Run<E, R> = AgentRun.AgentCall<AgentRun.AgentResult, E, R>

@@ -160,25 +160,34 @@ const assemble = (
   parts: ReadonlyArray<Part>,
   inFlight: History.History
 ): View => {
-  const shown = parts.flatMap(({ seen }) => seen.exchanges)
+  const history: Array<Message.Message> = []
+  const summaries: Array<View["summaries"][number]> = []
+  const due: Array<View["due"][number]> = []
+  let shown = 0
+  let total = 0
+  for (const { request, seen } of parts) {
+    const { exchanges, info, key, summary } = seen
+    for (const { messages } of exchanges) history.push(...messages)
+    shown += exchanges.length
+    total += info?.exchanges ?? 0
+    if (summary !== undefined) summaries.push({ about: key.agent === undefined ? "main" : "own", text: summary.text })
+    if (request !== undefined) due.push({ request, seen })
+  }
+  history.push(...inFlight)
   const last = parts.at(-1)!.seen
   return {
     writesTo,
-    history: [...shown.flatMap(({ messages }) => messages), ...inFlight],
-    summaries: parts.flatMap(({ seen: { key, summary } }) =>
-      summary === undefined
-        ? []
-        : [{ about: key.agent === undefined ? ("main" as const) : ("own" as const), text: summary.text }]
-    ),
+    history,
+    summaries,
     context: {
       mode: mode._tag,
       agent,
       first: (last.info?.exchanges ?? 0) === 0,
-      shown: shown.length,
-      total: parts.reduce((sum, { seen }) => sum + (seen.info?.exchanges ?? 0), 0),
-      summarized: parts.some(({ seen }) => seen.summary !== undefined)
+      shown,
+      total,
+      summarized: summaries.length > 0
     },
-    due: parts.flatMap(({ request, seen }) => (request === undefined ? [] : [{ request, seen }]))
+    due
   }
 }
 
