@@ -50,12 +50,11 @@ const measured = Effect.gen(function* () {
   const results: Array<Result> = []
   const note = (name: string, unit: Result["unit"], samples: ReadonlyArray<number>) =>
     results.push({ case: `K: ${name}`, subject: "heddle", unit, ...summary(samples) })
-  let count = 0
-  let text = 0
+  const written = { count: 0, text: 0 }
   const append = () =>
     Effect.suspend(() => {
-      const next = exchange(++count)
-      text += textOf(next)
+      const next = exchange(++written.count)
+      written.text += textOf(next)
       return store.append(key, next)
     })
   // The compiler is through with the code before anything is timed.
@@ -64,16 +63,16 @@ const measured = Effect.gen(function* () {
   )
   yield* store.remove(Conversations.main("warm"))
   for (const size of sizes) {
-    while (count < size) yield* append()
+    while (written.count < size) yield* append()
     note(`append 2 KB to ${size.toLocaleString("en")} exchanges`, "ms", yield* timed(timedAppends, append))
   }
   const read = timed(timedAppends, () =>
     Effect.map(store.read(key, { last: 20 }), ({ exchanges }) =>
-      assert(exchanges.length === 20 && exchanges[19]!.position === count, "the last exchanges were read")
+      assert(exchanges.length === 20 && exchanges[19]!.position === written.count, "the last exchanges were read")
     )
   )
-  note(`read the last 20 of ${count.toLocaleString("en")}`, "ms", yield* read)
-  return { results, text }
+  note(`read the last 20 of ${written.count.toLocaleString("en")}`, "ms", yield* read)
+  return { results, text: written.text }
 })
 
 /** The median at the largest size, over that at the smallest. */

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
+import { KeyValueStore } from "@effect/platform"
 import { Agent, type ChatModel, Errors, History, Message } from "@heddle/core"
 import { Conversations, MemorySettings, Session, Summaries } from "@heddle/memory"
+import * as keyValueStore from "@heddle/memory/keyValueStore"
 import { ScriptedModel } from "@heddle/testing"
 import { Effect, FastCheck, Layer, TestClock } from "effect"
 import { behave, happenings } from "./calls.ts"
@@ -17,6 +19,18 @@ describe("calls over agents, modes, sessions, tenants and restarts", () => {
         yield* behave(happenings, Layer.succeedContext(store), (found, wanted) => expect(found).toEqual(wanted))
       }).pipe(Effect.scoped),
     { fastCheck: { numRuns: 100 } }
+  )
+
+  it.effect.prop(
+    "behave as the reference says, with conversations in a key-value store that is opened anew",
+    [happenings],
+    ([happenings]) =>
+      Effect.gen(function* () {
+        const keyValues = yield* Layer.build(KeyValueStore.layerMemory)
+        const open = Layer.provide(keyValueStore.layer, Layer.succeedContext(keyValues))
+        yield* behave(happenings, open, (found, wanted) => expect(found).toEqual(wanted))
+      }).pipe(Effect.scoped),
+    { fastCheck: { numRuns: 25 } }
   )
 })
 
