@@ -30,6 +30,8 @@ export interface ContextView {
   readonly shown: number
   /** Exchanges that are there, of the conversations that the mode sees. */
   readonly total: number
+  /** Exchanges that are neither shown nor in a summary. */
+  readonly hidden: number
   /** Whether a summary stands for some of them. */
   readonly summarized: boolean
 }
@@ -40,8 +42,8 @@ const noAccess = (mode: Name): string =>
 /** The section, unless another is asked for. */
 export const text = (view: ContextView): string => `Context mode: ${view.mode}. ${body(view)}`
 
-const body = ({ first, mode, shown, summarized, total }: ContextView): string => {
-  const part = shown < total && !summarized ? " Only a part of it is shown to you." : ""
+const body = ({ first, hidden, mode, summarized }: ContextView): string => {
+  const part = hidden > 0 ? " Only a part of it is shown to you." : ""
   const own = first
     ? "This is your first exchange here, so there is nothing earlier that you could refer to."
     : `You see your own earlier exchanges here and can refer to them.${part}`

@@ -62,7 +62,7 @@ export type MemoryData = typeof MemoryData.Type
 /** Makes options of data, for the memory of an agent or for a call. Fails with all that is wrong with it. */
 export const decode = (data: unknown): Effect.Effect<CallOptions, InvalidMemory> =>
   Effect.suspend(() => {
-    const problems = schemaProblems(MemoryData, data)
+    const problems = [...schemaProblems(MemoryData, data), ...missing(data)]
     if (problems.length > 0) return new InvalidMemory({ problems })
     // The Schema has found nothing wrong, and it changes nothing.
     const options = optionsOf(data as MemoryData)
@@ -70,10 +70,22 @@ export const decode = (data: unknown): Effect.Effect<CallOptions, InvalidMemory>
     return plan instanceof InvalidMemory ? plan : Effect.succeed(options)
   })
 
+/** What has to be said together. */
+const missing = (data: unknown): ReadonlyArray<string> => {
+  if (typeof data !== "object" || data === null) return []
+  const { contextMode, contextWindow, sharePatterns } = data as Readonly<Record<string, unknown>>
+  return [
+    ...(contextWindow !== undefined && contextMode === undefined
+      ? ["contextWindow: expected contextMode beside it"]
+      : []),
+    ...(contextMode === "selective" && sharePatterns === undefined
+      ? ["sharePatterns: expected one pattern at least"]
+      : [])
+  ]
+}
+
 const optionsOf = (data: MemoryData): CallOptions => ({
-  ...((data.contextMode !== undefined || data.contextWindow !== undefined) && {
-    mode: modeOf(data.contextMode ?? "isolated", data)
-  }),
+  ...(data.contextMode !== undefined && { mode: modeOf(data.contextMode, data) }),
   ...(data.memory !== undefined && { settings: data.memory })
 })
 

@@ -36,10 +36,11 @@ export class InvalidMemory extends Data.TaggedError("InvalidMemory")<{
   }
 }
 
-const keyText = ({ agent, session }: ConversationKey): string =>
-  agent === undefined ? `session "${session}"` : `agent "${agent}" in session "${session}"`
+const keyText = ({ agent, session, tenant }: ConversationKey): string =>
+  `${agent === undefined ? "" : `agent "${agent}" in `}session "${session}" of tenant "${tenant}"`
 
-const causeText = (cause: unknown): string => {
+/** What went wrong, in words. */
+export const causeText = (cause: unknown): string => {
   try {
     return cause instanceof Error ? cause.message : String(cause)
   } catch {

@@ -12,12 +12,15 @@ export interface Service {
 
 /**
  * About what tokenizers of models make of a text: four characters of the Latin
- * alphabet to a token, most others one. It errs by a quarter for prose, and more
- * for code.
+ * alphabet to a token, two of most others, one of Chinese, Japanese and Korean. A
+ * rough measure, rougher for code.
  */
 export const estimate = (text: string): number => {
   let quarters = 0
-  for (let i = 0; i < text.length; i++) quarters += text.charCodeAt(i) < 0x0250 ? 1 : 4
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    quarters += code < 0x0250 ? 1 : code < 0x2e80 ? 2 : 4
+  }
   return Math.ceil(quarters / 4)
 }
 

@@ -7,13 +7,13 @@ const { main, own } = Conversations
 it("an error says which operation on which conversation it was, and why", () => {
   const key = own("s", "helper")
   expect(new ConversationsUnavailable({ operation: "append", key, cause: new Error("disk full") }).message).toBe(
-    'The conversations are unavailable for agent "helper" in session "s" (append): disk full'
+    'The conversations are unavailable for agent "helper" in session "s" of tenant "default" (append): disk full'
   )
   expect(new ConversationsUnavailable({ operation: "list", cause: "gone" }).message).toBe(
     "The conversations are unavailable (list): gone"
   )
   expect(new ConversationChanged({ key: main("s") }).message).toBe(
-    'The conversation of session "s" has changed since it was read.'
+    'The conversation of session "s" of tenant "default" has changed since it was read.'
   )
 })
 

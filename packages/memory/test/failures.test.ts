@@ -28,7 +28,7 @@ describe("a store that is down", () => {
         expect(error).toEqual(down("read"))
       }
       expect(down("read").message).toBe(
-        'The conversations are unavailable for agent "coder" in session "s" (read): no disk'
+        'The conversations are unavailable for agent "coder" in session "s" of tenant "default" (read): no disk'
       )
       expect(yield* w.requests).toEqual([])
     })

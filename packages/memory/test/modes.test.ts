@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Agent, Handler, Instructions, Message, Pipeline, Tool, Tools } from "@heddle/core"
-import { ContextMode, ContextSection, Conversations, Memory, Session } from "@heddle/memory"
+import { ContextMode, ContextSection, Conversations, Memory, MemoryErrors, Session } from "@heddle/memory"
 import { ScriptedModel } from "@heddle/testing"
-import { Effect } from "effect"
+import { Deferred, Effect } from "effect"
 import { agentNamed, answers, inWorld, kept, lastSeen, note, section, talked, world } from "./support.ts"
 
 const main = Conversations.main("s")
@@ -210,6 +210,23 @@ describe("selective", () => {
     })
   )
 
+  it.effect("a predicate that throws fails the run, and says which it is", () =>
+    Effect.gen(function* () {
+      const broken = () => {
+        throw new Error("odd")
+      }
+      const w = yield* world()
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          yield* talked(main, "a")
+          const agent = agentNamed("coder", { mode: ContextMode.selective(["x", broken]) })
+          const error = yield* Effect.flip(Agent.run(agent, "now"))
+          expect(error).toEqual(new MemoryErrors.InvalidMemory({ problems: ["patterns[1] threw: Error: odd"] }))
+        })
+      )
+    })
+  )
+
   it.effect("finds what is further back than a page", () =>
     Effect.gen(function* () {
       const w = yield* world()
@@ -330,6 +347,65 @@ describe("fork", () => {
     })
   )
 
+  it.effect("no exchange goes through a run of another tenant into a fork inside of it, nor is lost behind it", () =>
+    Effect.gen(function* () {
+      const asking: ScriptedModel.Script = ({ history, tools }) =>
+        history.at(-1)!.role === "user" && tools.size > 0 ? { calls: [{ tool: tools.names[0]! }] } : "done"
+      const w = yield* world(asking)
+      const asks = <E, R>(agent: Agent.Agent<string, E, R>, input: string, session: string) =>
+        Tool.make({
+          name: agent.name,
+          description: "Asks.",
+          execute: () => Agent.run(agent, input).pipe(Session.within(session), Effect.as("asked"), Effect.orDie)
+        })
+      const host = <E, R>(name: string, tool: Tool.Tool<E, R>) =>
+        Agent.make({ name, tools: Tools.make(tool), handlers: Memory.handler({ mode: "shared" }) })
+      const fork = Agent.make({ name: "fork", handlers: Memory.handler({ mode: "fork" }) })
+      // a in s, in it b in t, in it forks in t and in s.
+      for (const [session, seen] of [
+        ["t", ["question b", "[fork: Failed]", "fork question"]],
+        ["s", ["question a", "[b: Failed]", "fork question"]]
+      ] as const) {
+        const b = host("b", asks(fork, "fork question", session))
+        const a = host("a", asks(b, "question b", "t"))
+        yield* inWorld(w)(Agent.run(a, "question a"))
+        const forked = (yield* w.asked).findLast(({ tools }) => tools.size === 0)!
+        expect(lastSeen([forked]).slice(-3)).toEqual(seen)
+      }
+    })
+  )
+
+  it.effect("what goes on after the run has ended sees the exchange once", () =>
+    Effect.gen(function* () {
+      const over = yield* Deferred.make<void>()
+      const seen = yield* Deferred.make<ReadonlyArray<string>>()
+      const w = yield* world(script)
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          const later = Deferred.await(over).pipe(
+            Effect.zipRight(Agent.run(planner("fork"), "later")),
+            Effect.zipRight(w.asked),
+            Effect.flatMap((asked) => Deferred.succeed(seen, lastSeen(asked))),
+            Effect.orDie
+          )
+          const tool = Tool.make({
+            name: "note",
+            description: "Later.",
+            execute: () => Effect.as(Effect.forkDaemon(later), "")
+          })
+          const agent = Agent.make({
+            name: "chief",
+            tools: Tools.make(tool),
+            handlers: Memory.handler({ mode: "shared" })
+          })
+          yield* Agent.run(agent, "note it")
+          yield* Deferred.succeed(over, undefined)
+          expect(yield* Deferred.await(seen)).toEqual(["note it", "re: note it", "later"])
+        })
+      )
+    })
+  )
+
   it.effect("no other mode sees the exchange that is going on", () =>
     Effect.gen(function* () {
       for (const mode of ["isolated", "shared", "hybrid", "summarized"] as const) {
@@ -427,6 +503,18 @@ describe("the section", () => {
           yield* talked(main, "a", "b", "c")
           yield* Agent.run(agentNamed("coder", { mode: "shared", settings: { historyLimit: 2 } }), "go")
           expect(section((yield* w.asked)[0]!)[0]).toContain("Only a part of it is shown")
+          const summary = { strategy: "summary", historyLimit: 2 } as const
+          const tokens = ContextMode.shared({ window: { tokens: 11 } })
+          const told = (mode: ContextMode.Input) =>
+            Effect.gen(function* () {
+              yield* Agent.run(agentNamed("coder", { mode, settings: summary }), "go")
+              return section((yield* w.asked).at(-1)!)[0]
+            })
+          const store = yield* Conversations.Conversations
+          const { info } = yield* store.read(main)
+          yield* store.summarize(main, { text: "in short", through: 1 }, info!)
+          expect(yield* told("shared")).not.toContain("Only a part")
+          expect(yield* told(tokens)).toContain("Only a part")
         })
       )
     })

@@ -201,7 +201,7 @@ describe("what makes no sense", () => {
 
   it.effect("patterns that are missing or empty, a trigger smaller than the window, data of another kind", () =>
     Effect.gen(function* () {
-      expect(yield* problems({ contextMode: "selective" })).toEqual(["patterns: expected one pattern at least"])
+      expect(yield* problems({ contextMode: "selective" })).toEqual(["sharePatterns: expected one pattern at least"])
       expect(yield* problems({ contextMode: "selective", sharePatterns: ["ok", " "] })).toEqual([
         'patterns[1]: expected a text or a predicate, not " "'
       ])
@@ -214,6 +214,11 @@ describe("what makes no sense", () => {
       expect(yield* problems({ contextMode: "summarized", summarizeAfter: 5, contextWindow: 6 })).toEqual([
         expect.stringContaining("after: ")
       ])
+      expect(yield* problems({ contextWindow: 3 })).toEqual(["contextWindow: expected contextMode beside it"])
+      // Of the shape, of what belongs together, and of what is compared, all at once.
+      expect(
+        (yield* problems({ contextMode: "selective", memory: { historyLimit: -1 } })).map((p) => p.split(":")[0])
+      ).toEqual(["memory.historyLimit", "sharePatterns"])
       for (const data of [null, 5, "isolated", []]) expect((yield* problems(data)).length).toBe(1)
     })
   )
@@ -222,8 +227,10 @@ describe("what makes no sense", () => {
     Effect.gen(function* () {
       const memory = { strategy: "summary", summaryTrigger: 8 } as const
       expect((yield* problems({ memory })).length).toBe(1)
-      expect((yield* problems({ memory, contextWindow: 9 })).length).toBe(1)
-      for (const contextWindow of [8, { tokens: 5000 }]) yield* MemoryData.decode({ memory, contextWindow })
+      const contextMode = "isolated"
+      expect((yield* problems({ memory, contextMode, contextWindow: 9 })).length).toBe(1)
+      for (const contextWindow of [8, { tokens: 5000 }])
+        yield* MemoryData.decode({ memory, contextMode, contextWindow })
       // These see their own conversation by the settings.
       for (const contextMode of ["selective", "summarized"]) {
         expect((yield* problems({ memory, contextMode, sharePatterns: ["a"], contextWindow: 1 })).length).toBe(1)
@@ -236,7 +243,6 @@ describe("what makes no sense", () => {
     Effect.gen(function* () {
       const decode = MemoryData.decode
       expect(yield* decode({})).toEqual({})
-      expect(yield* decode({ contextWindow: 3 })).toEqual({ mode: ContextMode.isolated({ window: { exchanges: 3 } }) })
       expect(yield* decode({ contextMode: "isolated", contextWindow: 0 })).toEqual({
         mode: ContextMode.isolated({ window: { exchanges: 0 } })
       })
@@ -268,6 +274,11 @@ describe("what makes no sense", () => {
         "settings.historyLimit: expected a whole number from 0"
       ])
     }
+    const wrong = {
+      mode: { _tag: "isolated", window: { exchanges: -1 } },
+      settings: { strategy: "summary", summaryTrigger: 5 }
+    }
+    expect(() => Memory.handler(wrong as never)).toThrow(/window\.exchanges[^]*summaryTrigger/)
     for (const mode of ["nope", 5, {}, { _tag: "selective", patterns: [] }, { _tag: "fork", window: 5 }]) {
       expect(() => Memory.handler({ mode } as never)).toThrow(MemoryErrors.InvalidMemory)
     }

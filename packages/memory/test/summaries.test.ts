@@ -301,6 +301,49 @@ describe("a summary that fails", () => {
     )
   }
 
+  it.effect("with a defect, of the model or of the store, is an event and backs off all the same", () =>
+    Effect.gen(function* () {
+      const throwing = yield* world(
+        summarizing(() => {
+          throw new Error("a bug")
+        })
+      )
+      yield* inWorld(throwing)(
+        withEvents((events) =>
+          Effect.gen(function* () {
+            yield* talked(own, ...many(5))
+            for (let i = 0; i < 4; i++) {
+              yield* Agent.run(agentNamed("coder", { settings }), "now")
+              yield* settled
+            }
+            const [started, failed, ...more] = Chunk.toReadonlyArray(yield* Queue.takeAll(events))
+            expect(started?._tag).toBe("Started")
+            expect(failed).toMatchObject({ _tag: "Failed", error: { reason: "Defect" }, retryAt: 30_000 })
+            expect(failed?._tag === "Failed" && failed.error.message).toBe(
+              "No summary was written: something threw: a bug."
+            )
+            expect(more).toEqual([])
+          })
+        )
+      )
+    })
+  )
+
+  it.effect("options that make no sense are refused where the layer is made", () =>
+    Effect.sync(() => {
+      for (const options of [
+        { concurrency: 0 },
+        { concurrency: 1.5 },
+        { maxInputTokens: 0 },
+        { maxInputTokens: NaN },
+        { timeout: 0 },
+        { backOff: "0 seconds" }
+      ] as const) {
+        expect(() => Summaries.layer(options)).toThrow(Errors.DefinitionError)
+      }
+    })
+  )
+
   it.effect("a reply that was cut off at its limit is too long", () =>
     Effect.gen(function* () {
       const cut = ChatModel.layer(() => Call.succeed({ ...ChatModel.replyValue("half a sum"), finishReason: "length" }))
@@ -382,13 +425,58 @@ describe("a summary that is asked for", () => {
     })
   )
 
-  it.effect("of a very long conversation, covers 200 exchanges at a time", () =>
+  it.effect("of an exchange that is longer than the model may be given, is of its beginning", () =>
+    Effect.gen(function* () {
+      const w = yield* world(
+        summarizing(() => "in short"),
+        undefined,
+        { maxInputTokens: 100 }
+      )
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          yield* talked(own, "x".repeat(1_000_000), "b", "c")
+          expect((yield* write(request))?.through).toBe(1)
+          const [told] = texts((yield* w.requests)[0]!.history)
+          expect(told!.length).toBeLessThan(500)
+          expect(told).toContain("… (cut)")
+        })
+      )
+    })
+  )
+
+  it.effect("is told how many words it may have, and the model's own count of tokens stands over an estimate", () =>
+    Effect.gen(function* () {
+      const russian = "слово ".repeat(40)
+      const usage = (outputTokens: number) => ({ text: russian, usage: { inputTokens: 1, outputTokens } })
+      for (const [outputTokens, is] of [
+        [50, "written"],
+        [51, "TooLong"],
+        [0, "TooLong"]
+      ] as const) {
+        const w = yield* world(summarizing(() => usage(outputTokens)))
+        yield* inWorld(w)(
+          Effect.gen(function* () {
+            yield* talked(own, ...many(5))
+            const result = yield* Effect.either(write(request))
+            expect(result._tag === "Left" ? (result.left as Summaries.SummaryFailure).reason : "written").toBe(is)
+            const { instructions } = (yield* w.requests)[0]!
+            expect(instructions.sections[0]?.text).toContain("Use 30 words at the most.")
+          })
+        )
+      }
+    })
+  )
+
+  it.effect("of a very long conversation, covers 200 exchanges at a time, however much growth is asked for", () =>
     Effect.gen(function* () {
       const w = yield* world(summarizing(() => "in short"))
       yield* inWorld(w)(
         Effect.gen(function* () {
           yield* talked(own, ...many(450))
-          for (const through of [200, 400, 448, undefined]) expect((yield* write(request))?.through).toBe(through)
+          for (const through of [200, 400]) {
+            expect((yield* write({ ...request, minGrowth: 1000 }))?.through).toBe(through)
+          }
+          for (const through of [448, undefined]) expect((yield* write(request))?.through).toBe(through)
         })
       )
     })

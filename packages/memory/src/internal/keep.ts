@@ -108,7 +108,10 @@ export const inFlight = <E, R>({ run, view }: Keeping, call: Run<E, R>): Run<E, 
       const context = yield* Effect.context<never>()
       const around = yield* CurrentInFlight
       const now = Effect.map(Effect.provide(History.current, context), (history) => messagesOf(history, run))
-      const exchanges = [...(around?.exchanges ?? []), now]
-      return yield* Effect.provideService(running, CurrentInFlight, { key: view.writesTo, exchanges })
+      const mine = { key: view.writesTo, now, isOver: false }
+      return yield* Effect.provideService(running, CurrentInFlight, [...around, mine]).pipe(
+        // Who was started inside and goes on after the run finds the exchange in the conversation.
+        Effect.ensuring(Effect.sync(() => (mine.isOver = true)))
+      )
     })
   )

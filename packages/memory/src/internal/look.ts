@@ -84,7 +84,8 @@ export const summarizedWithin = (store: ConversationsService, key: ConversationK
       accepts: () => true,
       fits: (exchange) => exchange.position > through && fits(exchange)
     })
-    return { ...seen, info, summary }
+    // A conversation that began anew in the meantime has another summary, or none.
+    return seen.info?.generation === info?.generation ? { ...seen, info, summary } : seen
   })
 
 /** Says of exchanges, the newest first, whether they fit in as well. */

@@ -16,12 +16,13 @@ export const planned = (
 ): Plan | InvalidMemory => {
   const mode = call.mode ?? agent.mode ?? "isolated"
   const said = [request, call.settings ?? {}, agent.settings ?? {}]
-  const problems = [...modeProblems(mode), ...said.flatMap(settingsProblems)]
-  if (problems.length > 0) return new InvalidMemory({ problems: Array.from(new Set(problems)) })
+  const ofMode = modeProblems(mode)
+  const ofSettings = said.flatMap(settingsProblems)
   const plan: Plan = {
-    mode: ContextMode.make(mode),
-    settings: MemorySettings.effective(MemorySettings.merge(...said))
+    // Where it is wrong, what else there is to say is said as of the default.
+    mode: ofMode.length === 0 ? ContextMode.make(mode) : ContextMode.isolated(),
+    settings: MemorySettings.effective(MemorySettings.merge(...(ofSettings.length === 0 ? said : [])))
   }
-  const together = togetherProblems(plan)
-  return together.length === 0 ? plan : new InvalidMemory({ problems: together })
+  const problems = new Set([...ofMode, ...ofSettings, ...togetherProblems(plan)])
+  return problems.size === 0 ? plan : new InvalidMemory({ problems: Array.from(problems) })
 }

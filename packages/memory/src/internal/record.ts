@@ -66,7 +66,7 @@ const written = (mode: Hybrid, report: Report): string => {
 }
 
 const cut = (text: string, { maxCharacters }: Hybrid): string =>
-  text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters)} …`
+  text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters).replace(/[\ud800-\udbff]$/, "")} …`
 
 const errorText = (error: unknown): string => {
   try {

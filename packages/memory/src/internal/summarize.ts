@@ -2,7 +2,7 @@
  * Writes one summary: reads what it is to cover, asks the model, and puts it in the
  * place of the one before.
  */
-import { ChatModel, type Errors, type History, Instructions, Message } from "@heddle/core"
+import { ChatModel, type History, Instructions, Message } from "@heddle/core"
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -13,21 +13,22 @@ import type {
   Service as ConversationsService,
   Summary
 } from "../Conversations.ts"
-import { ConversationChanged, type ConversationsUnavailable } from "../MemoryErrors.ts"
+import { causeText, ConversationChanged, type ConversationsUnavailable } from "../MemoryErrors.ts"
 import { summarySource } from "../ContextSection.ts"
 import type { SummaryRequest } from "../Summaries.ts"
 import * as TokenCounter from "../TokenCounter.ts"
 import { quoted } from "./quoted.ts"
 
-/** The model gave no summary that can be used: it failed (`cause` says how), took too long, said nothing, or too much. */
+/** The model gave no summary that can be used: it failed (`cause` says how), took too long, said nothing, or too much; or something threw. */
 export class SummaryFailure extends Data.TaggedError("SummaryFailure")<{
-  readonly reason: "Model" | "Timeout" | "Empty" | "TooLong"
+  readonly reason: "Model" | "Timeout" | "Empty" | "TooLong" | "Defect"
   readonly key: ConversationKey
-  readonly cause?: Errors.ModelError
+  readonly cause?: unknown
 }> {
   override get message(): string {
     const why = {
-      Model: `the model failed: ${this.cause?.message}`,
+      Model: `the model failed: ${causeText(this.cause)}`,
+      Defect: `something threw: ${causeText(this.cause)}`,
       Timeout: "the model took too long",
       Empty: "the model said nothing",
       TooLong: "it is longer than allowed"
@@ -69,7 +70,8 @@ export const write = (
     if (info?.generation !== before.generation || info.summarized !== before.summarized) {
       return yield* new ConversationChanged({ key })
     }
-    if (messagesIn(found.exchanges) < request.minGrowth) return undefined
+    // What is more than can be looked at is enough.
+    if (first < maxExchanges && messagesIn(found.exchanges) < request.minGrowth) return undefined
     const counter = yield* TokenCounter.TokenCounter
     const covered = withinTokens(found.exchanges, counter, tools.limits.maxInputTokens)
     const text = yield* ask(tools, request, found, covered, counter)
@@ -100,8 +102,11 @@ const ask = (
   counter: TokenCounter.Service
 ): Effect.Effect<string, SummaryFailure> => {
   const request = ChatModel.request({
-    instructions: Instructions.make(limits.instructions, summarySource),
-    history: [Message.user(transcript(summary, covered))],
+    instructions: Instructions.make(
+      `${limits.instructions} Use ${wordsIn(maxTokens)} words at the most.`,
+      summarySource
+    ),
+    history: [Message.user(transcript(summary, covered, (text) => cut(text, counter, limits.maxInputTokens)))],
     toolChoice: "none",
     options: { maxOutputTokens: maxTokens, ...(name !== undefined && { model: name }) },
     purpose: "memory_summary"
@@ -110,10 +115,12 @@ const ask = (
   return ChatModel.run(model.call(request)).pipe(
     Effect.mapError((cause) => new SummaryFailure({ reason: "Model", key, cause })),
     Effect.timeoutFail({ duration: limits.timeout, onTimeout: () => fail("Timeout") }),
-    Effect.flatMap(({ content, finishReason }) => {
+    Effect.flatMap(({ content, finishReason, usage }) => {
       const text = Message.text(Message.assistant(content)).trim()
       if (text === "") return fail("Empty")
-      return finishReason === "length" || counter.count(text) > maxTokens ? fail("TooLong") : Effect.succeed(text)
+      // The model knows its own tokens better than the counter, if it tells them.
+      const isLong = counter.count(text) > maxTokens && !(usage.outputTokens > 0 && usage.outputTokens <= maxTokens)
+      return finishReason === "length" || isLong ? fail("TooLong") : Effect.succeed(text)
     })
   )
 }
@@ -122,9 +129,22 @@ const ask = (
 // what the model is shown
 // -----------------------------------------------------------------------------
 
-const transcript = (summary: Summary | undefined, covered: ReadonlyArray<Exchange>): string => {
+/** Words that fit into tokens, with some room: a model keeps to words better than to tokens. */
+const wordsIn = (tokens: number): number => Math.max(1, Math.floor(tokens * 0.6))
+
+/** The beginning of a text that is longer than a model may be given. */
+const cut = (text: string, counter: TokenCounter.Service, maxTokens: number): string => {
+  const tokens = counter.count(text)
+  return tokens <= maxTokens ? text : `${text.slice(0, Math.floor((text.length * maxTokens) / tokens))} … (cut)`
+}
+
+const transcript = (
+  summary: Summary | undefined,
+  covered: ReadonlyArray<Exchange>,
+  cut: (text: string) => string
+): string => {
   const before = summary === undefined ? "" : `${quoted("earlier_summary", summary.text)}\n\n`
-  return before + quoted("conversation", covered.map(({ agent, messages }) => lines(agent, messages)).join("\n\n"))
+  return before + quoted("conversation", cut(covered.map(({ agent, messages }) => lines(agent, messages)).join("\n\n")))
 }
 
 /** Characters of the outcome of a tool that are shown. */

@@ -4,11 +4,12 @@
 import { History, Instructions, Message } from "@heddle/core"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type { ContextMode, Pattern, Window } from "../ContextMode.ts"
 import { type ContextView, summarySource } from "../ContextSection.ts"
 import type { ConversationKey, Exchange, Service as ConversationsService } from "../Conversations.ts"
 import { main, own } from "../Conversations.ts"
-import type { ConversationsUnavailable } from "../MemoryErrors.ts"
+import { type ConversationsUnavailable, InvalidMemory } from "../MemoryErrors.ts"
 import type { Effective } from "../MemorySettings.ts"
 import type { SessionInfo } from "../Session.ts"
 import type { SummaryRequest } from "../Summaries.ts"
@@ -33,15 +34,16 @@ export interface View {
   readonly due: ReadonlyArray<{ readonly seen: Look.Seen; readonly request: SummaryRequest }>
 }
 
-/** The exchanges that are going on in the main conversation of a session, outermost first: those of the runs that this one is inside of. */
+/** An exchange that is going on in the main conversation of some session. */
 export interface InFlight {
   readonly key: ConversationKey
-  readonly exchanges: ReadonlyArray<Effect.Effect<History.History>>
+  readonly now: Effect.Effect<History.History>
+  readonly isOver: boolean
 }
 
-/** See `InFlight`. */
+/** Those of the runs that this one is inside of, outermost first. */
 export class CurrentInFlight extends Context.Reference<CurrentInFlight>()("@heddle/memory/InFlight", {
-  defaultValue: (): InFlight | undefined => undefined
+  defaultValue: (): ReadonlyArray<InFlight> => []
 }) {}
 
 /** The conversation in which an agent's exchanges are kept. */
@@ -54,7 +56,7 @@ export const view = (
   plan: Plan,
   session: SessionInfo,
   agent: string
-): Effect.Effect<View, ConversationsUnavailable> => {
+): Effect.Effect<View, ConversationsUnavailable | InvalidMemory> => {
   const { mode, settings } = plan
   const writesTo = target(plan, session, agent)
   const theMain = main(session.id, session.tenant)
@@ -73,7 +75,11 @@ export const view = (
     case "selective":
       return Effect.gen(function* () {
         const accepts = matches(mode.patterns)
-        const seen = yield* Look.matching(store, theMain, windowOf(settings, mode.window), accepts)
+        const seen = yield* Look.matching(store, theMain, windowOf(settings, mode.window), accepts).pipe(
+          Effect.catchSomeDefect((thrown) =>
+            thrown instanceof InvalidMemory ? Option.some(Effect.fail(thrown)) : Option.none()
+          )
+        )
         const mine = yield* conversation(store, writesTo, settings, undefined)
         return assemble(plan, agent, writesTo, [{ seen }, mine], [])
       })
@@ -134,21 +140,35 @@ const lag = ({ summaryEnabled, summaryMinGrowth, summaryTrigger }: Effective): n
   summaryEnabled ? Math.ceil((summaryTrigger + summaryMinGrowth) / 2) : 0
 
 const matches = (patterns: ReadonlyArray<Pattern>): ((exchange: Exchange) => boolean) => {
-  const all = patterns.map((pattern) => {
-    if (typeof pattern === "function") return pattern
+  const all = patterns.map((pattern, i) => {
+    if (typeof pattern === "function") return named(pattern, i)
     const found = glob(pattern)
     return ({ messages }: Exchange) => messages.some((message) => found(Message.text(message)))
   })
   return (exchange) => all.some((accepts) => accepts(exchange))
 }
 
+/** A predicate that says which it is when it throws. */
+const named =
+  (accepts: (exchange: Exchange) => boolean, i: number) =>
+  (exchange: Exchange): boolean => {
+    try {
+      return accepts(exchange)
+    } catch (thrown) {
+      throw new InvalidMemory({ problems: [`patterns[${i}] threw: ${String(thrown)}`] })
+    }
+  }
+
 /** The exchanges that are going on, as far as they are: calls that have not been answered are closed. */
 const inFlight = (key: ConversationKey): Effect.Effect<ReadonlyArray<Message.Message>> =>
-  Effect.flatMap(CurrentInFlight, (found) => {
-    if (found === undefined || found.key.session !== key.session || found.key.tenant !== key.tenant) {
-      return Effect.succeed([])
-    }
-    return Effect.map(Effect.all(found.exchanges), (all) => History.settle(all.flat(), going))
+  Effect.flatMap(CurrentInFlight, (all) => {
+    const here = all.filter(
+      ({ isOver, key: { session, tenant } }) => !isOver && session === key.session && tenant === key.tenant
+    )
+    return Effect.map(
+      Effect.forEach(here, ({ now }) => now),
+      (exchanges) => History.settle(exchanges.flat(), going)
+    )
   })
 
 const going = Message.failed("The call was still going on when this copy of the conversation was made.")
@@ -165,11 +185,13 @@ const assemble = (
   const due: Array<View["due"][number]> = []
   let shown = 0
   let total = 0
+  let hidden = 0
   for (const { request, seen } of parts) {
     const { exchanges, info, key, summary } = seen
     for (const { messages } of exchanges) history.push(...messages)
     shown += exchanges.length
     total += info?.exchanges ?? 0
+    hidden += (info?.exchanges ?? 0) - exchanges.length - (summary?.through ?? 0)
     if (summary !== undefined) summaries.push({ about: key.agent === undefined ? "main" : "own", text: summary.text })
     if (request !== undefined) due.push({ request, seen })
   }
@@ -185,6 +207,7 @@ const assemble = (
       first: (last.info?.exchanges ?? 0) === 0,
       shown,
       total,
+      hidden,
       summarized: summaries.length > 0
     },
     due
@@ -200,7 +223,7 @@ export const withSummaries = (
     (told, { about, text }) =>
       Instructions.append(
         told,
-        `${about === "main" ? "The main conversation" : "Your conversation"} began earlier. This is a summary of what is not shown:\n${quoted("conversation_summary", text)}`,
+        `${about === "main" ? "The main conversation" : "Your conversation"} began earlier. This is a summary of its beginning:\n${quoted("conversation_summary", text)}`,
         summarySource
       ),
     instructions
