@@ -17,7 +17,7 @@
  * ```
  */
 import { ChatModel, Errors } from "@heddle/core"
-import { whole } from "@heddle/core/store"
+import { RecencyMap, whole } from "@heddle/core/store"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -61,7 +61,11 @@ export type SummaryError = SummaryFailure | ConversationsUnavailable | Conversat
 
 /** Writes summaries. */
 export interface Service {
-  /** Sets off a summary where one is due, and does not wait for it. `info` is what is known of the conversation. */
+  /**
+   * Sets off a summary where one is due, and does not wait for it. `info` is what is
+   * known of the conversation. The most exchanges that anyone has wanted to keep of it
+   * are kept.
+   */
   readonly remind: (info: ConversationInfo, request: SummaryRequest) => Effect.Effect<void>
   /** Writes a summary now, whatever failed before; nothing if there is too little that is new. Where one is being written already, waits for that one. */
   readonly write: (request: SummaryRequest) => Effect.Effect<Summary | undefined, SummaryError>
@@ -131,6 +135,7 @@ const make = (options: Options) =>
     const permits = yield* Effect.makeSemaphore(options.concurrency ?? 4)
     const pubsub = yield* Effect.acquireRelease(PubSub.unbounded<SummaryEvent>(), PubSub.shutdown)
     const backOff = new BackOff(Duration.decode(options.backOff ?? "30 seconds"), maxBackOff)
+    const widest = new Widest()
     const fibers = yield* FiberMap.make<string, Summary | undefined, SummaryError>()
     // Forks as a child of the layer, with nothing of the run that asks for it.
     const fork = yield* FiberMap.runtime(fibers)<never>()
@@ -161,17 +166,38 @@ const make = (options: Options) =>
     }
 
     return Summaries.of({
-      remind: (info, request) => {
-        const { exchanges, messages, summarized } = info
-        if (messages < request.trigger || exchanges - request.keep <= summarized) return Effect.void
-        return Effect.map(Clock.currentTimeMillis, (now) => {
-          if (!backOff.waits(idOf(request.key), now)) start(request)
-        })
-      },
+      remind: (info, request) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          const { exchanges, messages, summarized } = info
+          const keep = widest.note(idOf(request.key), request.keep)
+          if (messages < request.trigger || exchanges - keep <= summarized) return Effect.void
+          return Effect.sync(() => {
+            if (!backOff.waits(idOf(request.key), now)) start({ ...request, keep })
+          })
+        }),
       write: (request) => Effect.suspend(() => Effect.flatten(start(request).await)),
       events: Stream.fromPubSub(pubsub),
       settled: Effect.ignore(FiberMap.awaitEmpty(fibers))
     })
   })
+
+/** Conversations whose widest window is remembered. */
+const maxWindows = 10_000
+
+/**
+ * The widest window that was asked for of each conversation: who sees it by a narrow
+ * one must not have what others still look at put into the summary.
+ */
+class Widest {
+  private readonly windows = new RecencyMap<number>()
+
+  /** Notes a window, and gives the widest. */
+  note(id: string, keep: number): number {
+    const widest = Math.max(keep, this.windows.get(id) ?? 0)
+    this.windows.set(id, widest)
+    if (this.windows.size > maxWindows) this.windows.delete(this.windows.oldest!)
+    return widest
+  }
+}
 
 const idOf = ({ agent, session, tenant }: ConversationKey): string => JSON.stringify([tenant, session, agent ?? null])

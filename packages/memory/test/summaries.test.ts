@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Agent, Call, ChatModel, Errors, Message } from "@heddle/core"
-import { Conversations, MemoryErrors, MemorySettings, Summaries, TokenCounter } from "@heddle/memory"
+import { ContextMode, Conversations, MemoryErrors, MemorySettings, Summaries, TokenCounter } from "@heddle/memory"
 import { ScriptedModel } from "@heddle/testing"
 import { Chunk, Deferred, Effect, Exit, Fiber, Layer, Queue, Ref, Scope, Stream, TestClock } from "effect"
 import { agentNamed, inWorld, lastSeen, section, talked, texts, world } from "./support.ts"
@@ -202,6 +202,28 @@ describe("a summary that is set off by a run", () => {
           expect(section((yield* w.asked).at(-1)!, "memory-summary")[0]).toContain(
             "The main conversation began earlier"
           )
+        })
+      )
+    })
+  )
+})
+
+describe("a conversation that several see", () => {
+  it.effect("is not summarized into the window of another, narrow as that of the one may be that sets it off", () =>
+    Effect.gen(function* () {
+      const main = Conversations.main("s")
+      const w = yield* world(summarizing(() => "in short"))
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          const wide = agentNamed("wide", { mode: "shared", settings: { strategy: "summary", historyLimit: 5 } })
+          const narrow = agentNamed("narrow", { mode: ContextMode.summarized({ after: 4 }) })
+          yield* talked(main, ...many(8))
+          yield* Agent.run(wide, "now")
+          yield* Agent.run(narrow, "now")
+          yield* settled
+          expect((yield* summaryOf(main)).summary?.through).toBe(4)
+          yield* Agent.run(wide, "again")
+          expect(lastSeen(yield* w.asked).length).toBe(11)
         })
       )
     })
