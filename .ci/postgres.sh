@@ -3,9 +3,18 @@
 # none, a server of our own in a temporary folder, which is stopped at the end.
 # Installs Debian's package if nothing else helps.
 
-# The newest installed one, or nothing.
+# The newest installed server, or nothing. The package of the client alone makes such folders too.
 postgres_bin() {
-  ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1
+  local initdb
+  initdb=$(ls "${1:-/usr/lib/postgresql}"/*/bin/initdb 2>/dev/null | sort -V | tail -n 1)
+  echo "${initdb%/initdb}"
+}
+
+# Keeps Debian's package from starting a server of its own, unless somebody has said what it does.
+postgres_without_cluster() {
+  local folder=${1:-/etc/postgresql-common}
+  [[ -e "$folder/createcluster.conf" ]] ||
+    { mkdir -p "$folder" && echo "create_main_cluster = false" >"$folder/createcluster.conf"; }
 }
 
 # As the user who may run a server: root may not.
@@ -26,7 +35,7 @@ postgres_start() {
   export HEDDLE_REQUIRE_POSTGRES=1
   if postgres_answers; then return 0; fi
   if [[ -z "$(postgres_bin)" ]]; then
-    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null || return 1
+    apt-get update -qq && postgres_without_cluster && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null || return 1
   fi
   postgres_folder=$(mktemp -d)
   local port

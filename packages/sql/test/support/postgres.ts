@@ -1,27 +1,28 @@
 /**
  * The Postgres server that tests use: the one that `HEDDLE_TEST_POSTGRES_URL` names,
- * or one that answers on this machine. Without one its tests are skipped, unless
- * `HEDDLE_REQUIRE_POSTGRES` is 1.
+ * or one that answers on this machine. Without one its tests are skipped, unless the
+ * variable names one or `HEDDLE_REQUIRE_POSTGRES` is 1: then they fail.
  */
 import { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 
-export const url = process.env["HEDDLE_TEST_POSTGRES_URL"] ?? "postgres://postgres@127.0.0.1:5432/test"
+const named = process.env["HEDDLE_TEST_POSTGRES_URL"] || undefined
+const required = named !== undefined || process.env["HEDDLE_REQUIRE_POSTGRES"] === "1"
+
+export const url = named ?? "postgres://postgres@127.0.0.1:5432/test"
 
 const connect = (address: string, maxConnections: number) =>
   PgClient.layer({ url: Redacted.make(address), maxConnections, connectTimeout: "5 seconds" })
 
-/** Whether there is a server. Asks each time. */
+/** Whether there is a server. Asks each time, and throws if there must be one. */
 export const hasServer = (): Promise<boolean> =>
   Effect.runPromise(
     SqlClient.SqlClient.pipe(
       Effect.flatMap((sql) => sql`SELECT 1`),
       Effect.provide(connect(url, 1)),
       Effect.as(true),
-      Effect.catchAll((error) =>
-        process.env["HEDDLE_REQUIRE_POSTGRES"] === "1" ? Effect.die(error) : Effect.succeed(false)
-      )
+      Effect.catchAll((error) => (required ? Effect.die(error) : Effect.succeed(false)))
     )
   )
 
