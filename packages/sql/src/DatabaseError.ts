@@ -88,7 +88,24 @@ const reasons: ReadonlyArray<readonly [code: string, reason: DatabaseErrorReason
   // Of the system.
   ["ENOSPC", "Full"],
   ["EROFS", "ReadOnly"],
-  ["E", "Unavailable"]
+  ...[
+    "EACCES",
+    "EAI_",
+    "ECONN",
+    "EEXIST",
+    "EHOST",
+    "EISDIR",
+    "ELOOP",
+    "EMFILE",
+    "ENAMETOOLONG",
+    "ENET",
+    "ENOENT",
+    "ENOTDIR",
+    "ENOTFOUND",
+    "EPERM",
+    "EPIPE",
+    "ETIMEDOUT"
+  ].map((code) => [code, "Unavailable"] as const)
 ]
 
 const reasonOf = (cause: unknown): DatabaseErrorReason => {
@@ -96,5 +113,5 @@ const reasonOf = (cause: unknown): DatabaseErrorReason => {
   const fitting = reasons.filter(([start]) => code.startsWith(start)).toSorted(([a], [b]) => b.length - a.length)
   if (fitting[0] !== undefined) return fitting[0][1]
   // What the Postgres driver and its pool say of connections has no code.
-  return /connect|timed? ?out|not queryable/i.test(textOf(cause, "message")) ? "Unavailable" : "Unknown"
+  return code === "" && /connect|timed? ?out|not queryable/i.test(textOf(cause, "message")) ? "Unavailable" : "Unknown"
 }

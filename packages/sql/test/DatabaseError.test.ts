@@ -26,6 +26,8 @@ describe("fromCause", () => {
     ["3D000", "Unavailable"],
     ["57P01", "Unavailable"],
     ["ECONNREFUSED", "Unavailable"],
+    ["ERR_INVALID_ARG_TYPE", "Unknown"],
+    ["42P01", "Unknown"],
     ["ENOSPC", "Full"],
     ["EROFS", "ReadOnly"]
   ])("%s has the reason %s", (code, reason) => {
@@ -40,6 +42,10 @@ describe("fromCause", () => {
     "%s is a server that went away",
     (message) => expect(fromCause("It", new Error(message)).reason).toBe("Unavailable")
   )
+  it("a code stands over what a message may look like", () => {
+    const cause = { code: "42P01", message: 'relation "connections" does not exist' }
+    expect(fromCause("It", cause).reason).toBe("Unknown")
+  })
   it("an error that is one already stays as it is", () => {
     const error = fromCause("The file", { code: "SQLITE_FULL" })
     expect(fromCause("Another", new SqlError.SqlError({ cause: error }))).toBe(error)

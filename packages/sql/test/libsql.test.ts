@@ -271,6 +271,21 @@ describe("transactions", () => {
       expect((yield* Effect.provide(append, mine)).exchanges).toBe(1)
     })
   )
+  it.scoped("a statement alone that waits for another program lets reads of this program through", () =>
+    Effect.gen(function* () {
+      const filename = yield* file
+      const mine = yield* Effect.map(Layer.build(layer({ filename })), (context) => Context.get(context, client))
+      yield* mine`CREATE TABLE t (n INTEGER)`
+      const { end } = yield* other(filename)
+      const writing = yield* Effect.fork(mine`INSERT INTO t VALUES (1)`)
+      yield* Effect.yieldNow()
+      expect(yield* mine`SELECT n FROM t`).toEqual([])
+      expect((yield* writing.poll)._tag).toBe("None")
+      yield* end
+      yield* Fiber.join(writing)
+      expect(yield* mine`SELECT n FROM t`).toEqual([{ n: 1 }])
+    })
+  )
   it.scoped("one waits for another program that writes, and lets others of this program run", () =>
     Effect.gen(function* () {
       const filename = yield* file

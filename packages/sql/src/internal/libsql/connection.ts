@@ -48,7 +48,8 @@ export const makeClient = (db: Database.Database, name: string, patience: Durati
     const wait = waiting(patience)
     const run = runner(db, name)
 
-    const alone = connection((sql, params, mode) => permit.withPermits(1)(wait(run(sql, params, mode))))
+    // Between two tries others have their turn: a read need not wait for whoever writes.
+    const alone = connection((sql, params, mode) => wait(permit.withPermits(1)(run(sql, params, mode))))
     /** Whether whoever has the permit has begun a transaction. */
     let begun = false
     const inside = connection((sql, params, mode) =>
