@@ -89,7 +89,9 @@ const summarySentences = ({ sections }: Instructions.Instructions): ReadonlyArra
     .flatMap(({ text }) => sentences(text).slice(1))
 
 /** What the section on the context mode asks for, where there is one that does. */
-const unknown = ({ sections }: Instructions.Instructions): string =>
-  sections.some(({ text }) => text.includes("say that you run in isolated context mode"))
-    ? "I run in isolated context mode and cannot see that. What was said about it?"
-    : "Nothing that I see says so."
+const unknown = ({ sections }: Instructions.Instructions): string => {
+  const [, mode] = /say that you run in (\w+) context mode/.exec(sections.map(({ text }) => text).join("\n")) ?? []
+  return mode === undefined
+    ? "Nothing that I see says so."
+    : `I run in ${mode} context mode and cannot see that. What was said about it?`
+}
