@@ -87,9 +87,15 @@ const reasons: ReadonlyArray<readonly [code: string, reason: DatabaseErrorReason
   ["57P", "Unavailable"],
   // Of the system.
   ["ENOSPC", "Full"],
+  ["EDQUOT", "Full"],
   ["EROFS", "ReadOnly"],
   ...[
     "EACCES",
+    "EADDR",
+    "EIO",
+    "ENFILE",
+    "ENOTCONN",
+    "EPROTO",
     "EAI_",
     "ECONN",
     "EEXIST",

@@ -43,7 +43,11 @@ export interface Options {
    * it is read. @default "quick" up to 64 MB, "none" beyond
    */
   readonly integrityCheck?: "quick" | "full" | "none"
-  /** How long to wait for another process that has the file, before an error with the reason `Locked`. @default "5 seconds" */
+  /**
+   * How long a write waits for another process that has the file, before an error with
+   * the reason `Locked`. Transactions of one layer wait one after the other, so their
+   * waits add up. @default "5 seconds"
+   */
   readonly busyTimeout?: Duration.DurationInput
 }
 
