@@ -59,16 +59,13 @@ export const memory = (maxConversations: number): Service => {
       }),
     append: (key, exchange) =>
       timed((now) =>
-        Effect.try({
-          try: () => {
-            const id = keyText(key)
-            const known = conversations.use(id)
-            const copy = placed(exchange, (known?.info.exchanges ?? 0) + 1, now)
-            const kept = known ?? begin(id, key, now)
-            kept.exchanges.push(copy)
-            return (kept.info = appended(kept.info, copy.messages.length, now))
-          },
-          catch: (cause) => new ConversationsUnavailable({ operation: "append", key, cause })
+        attempt("append", key, () => {
+          const id = keyText(key)
+          const known = conversations.use(id)
+          const copy = placed(exchange, (known?.info.exchanges ?? 0) + 1, now)
+          const kept = known ?? begin(id, key, now)
+          kept.exchanges.push(copy)
+          return (kept.info = appended(kept.info, copy.messages.length, now))
         })
       ),
     replace: (key, exchanges, expected) =>
@@ -76,16 +73,13 @@ export const memory = (maxConversations: number): Service => {
         const id = keyText(key)
         const known = conversations.use(id)
         if (!isRevision(known?.info, expected)) return Effect.fail(new ConversationChanged({ key }))
-        return Effect.try({
-          try: () => {
-            const copies = exchanges.map((exchange, n) => placed(exchange, n + 1, now))
-            const kept = known ?? begin(id, key, now)
-            const messages = copies.reduce((sum, { messages }) => sum + messages.length, 0)
-            kept.exchanges = copies
-            kept.summary = undefined
-            return (kept.info = replaced(kept.info, { exchanges: copies.length, messages }, now))
-          },
-          catch: (cause) => new ConversationsUnavailable({ operation: "replace", key, cause })
+        return attempt("replace", key, () => {
+          const copies = exchanges.map((exchange, n) => placed(exchange, n + 1, now))
+          const kept = known ?? begin(id, key, now)
+          const messages = copies.reduce((sum, { messages }) => sum + messages.length, 0)
+          kept.exchanges = copies
+          kept.summary = undefined
+          return (kept.info = replaced(kept.info, { exchanges: copies.length, messages }, now))
         })
       }),
     summarize: (key, { text, through }, expected) =>
@@ -116,6 +110,19 @@ export const memory = (maxConversations: number): Service => {
 /** A copy that all readers can have. */
 const placed = ({ agent, messages }: NewExchange, position: number, at: number): Exchange =>
   Object.freeze({ agent, position, at, messages: frozen(messages) })
+
+/** What cannot be copied, cannot be kept. */
+const attempt = <A>(
+  operation: "append" | "replace",
+  key: ConversationKey,
+  f: () => A
+): Effect.Effect<A, ConversationsUnavailable> => {
+  try {
+    return Effect.succeed(f())
+  } catch (cause) {
+    return Effect.fail(new ConversationsUnavailable({ operation, key, cause }))
+  }
+}
 
 /** Does something at once, at the time that it is. */
 const timed = <A, E>(f: (now: number) => Effect.Effect<A, E>): Effect.Effect<A, E> =>

@@ -57,8 +57,9 @@ export const placesOf = (
 }
 
 const checkedKey = ({ agent, session, tenant }: ConversationKey): ConversationKey => {
-  const key = { tenant: text("tenant", tenant), session: text("session", session) }
-  return agent === undefined ? key : { ...key, agent: text("agent", agent) }
+  text("tenant", tenant)
+  text("session", session)
+  return agent === undefined ? { tenant, session } : { tenant, session, agent: text("agent", agent) }
 }
 
 const checkedExchange = ({ agent, messages }: NewExchange): NewExchange => {
