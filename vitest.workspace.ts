@@ -28,6 +28,8 @@ export default defineConfig({
       thresholds: {
         "packages/core/src/**/*.ts": { lines: 95 },
         "packages/memory/src/**/*.ts": { lines: 90 },
+        "packages/models/src/**/*.ts": { lines: 90 },
+        "packages/rag/src/**/*.ts": { lines: 90 },
         "packages/sql/src/**/*.ts": { lines: 90 },
         "packages/workflow/src/**/*.ts": { lines: 95 }
       }

@@ -145,6 +145,20 @@ export const attribute: {
 /** Reads the instructions in force, from inside a hook or a tool of a run. Outside of a run they are empty. */
 export const current: Effect.Effect<Instructions> = Effect.map(CurrentRun, (cell) => cell?.instructions ?? empty)
 
+/**
+ * A text between tags, for what is quoted to the model and must not speak for itself:
+ * it cannot leave the tags, since tags of that name in it are taken apart. A tag's
+ * name is letters, digits, `_` and `-`.
+ */
+export const quoted = (tag: string, text: string, attributes: Readonly<Record<string, string | number>> = {}): string =>
+  `<${tag}${Object.entries(attributes).map(attributeText).join("")}>\n${withoutTag(tag, text)}\n</${tag}>`
+
+const withoutTag = (tag: string, text: string): string =>
+  text.replace(new RegExp(`<(?=\\s*/?\\s*${tag})`, "gi"), "&lt;")
+
+const attributeText = ([name, value]: readonly [string, string | number]): string =>
+  ` ${name}="${String(value).replace(/["&<>\n\r]/g, (character) => `&#${character.charCodeAt(0)};`)}"`
+
 /** A change of instructions, as `scoped` takes it. */
 export type Change = (instructions: Instructions) => Instructions
 

@@ -29,13 +29,12 @@
  * console.log(exchanges.length, exchanges[0]?.position) // 1 1
  * ```
  */
-import type { History } from "@heddle/core"
+import { type History, Tenant } from "@heddle/core"
 import { whole } from "@heddle/core/store"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { memory } from "./internal/memoryConversations.ts"
-import { defaultTenant } from "./internal/store/keys.ts"
 import type { ConversationChanged, ConversationsUnavailable } from "./MemoryErrors.ts"
 
 /** Whose conversation it is. Any text is a tenant, a session or an agent, but for the empty one. */
@@ -46,13 +45,11 @@ export interface ConversationKey {
   readonly agent?: string
 }
 
-export { defaultTenant } from "./internal/store/keys.ts"
-
 /** The main conversation of a session. */
-export const main = (session: string, tenant: string = defaultTenant): ConversationKey => ({ tenant, session })
+export const main = (session: string, tenant: string = Tenant.defaultTenant): ConversationKey => ({ tenant, session })
 
 /** An agent's own conversation in a session. */
-export const own = (session: string, agent: string, tenant: string = defaultTenant): ConversationKey => ({
+export const own = (session: string, agent: string, tenant: string = Tenant.defaultTenant): ConversationKey => ({
   tenant,
   session,
   agent

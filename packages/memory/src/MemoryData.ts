@@ -17,12 +17,12 @@
  * const handler = Memory.handler(options)
  * ```
  */
+import { expecting, oneOf, optional, problems as schemaProblems, wholeFrom } from "@heddle/core/settings"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as ContextMode from "./ContextMode.ts"
-import { modeNames, schemaProblems } from "./internal/check.ts"
+import { modeNames } from "./internal/check.ts"
 import { planned } from "./internal/plan.ts"
-import { expecting, oneOf, optional, wholeFrom } from "./internal/schema.ts"
 import type { CallOptions } from "./Memory.ts"
 import { InvalidMemory } from "./MemoryErrors.ts"
 import { MemorySettings } from "./MemorySettings.ts"

@@ -9,8 +9,8 @@
  * | `window` | the last `historyLimit` exchanges |
  * | `summary` | a summary of what is older, then all that it does not cover: the last `historyLimit` exchanges, and those that wait for the next summary |
  */
+import { merge as mergeSettings, oneOf, optional, wholeFrom } from "@heddle/core/settings"
 import * as Schema from "effect/Schema"
-import { optional, oneOf, wholeFrom } from "./internal/schema.ts"
 
 /** The strategies. */
 export const MemoryStrategy = oneOf("full", "window", "summary")
@@ -52,12 +52,7 @@ export const defaults = {
 } as const satisfies MemorySettings
 
 /** Merges settings, the first over the others. */
-export const merge = (...settings: ReadonlyArray<MemorySettings | undefined>): MemorySettings =>
-  settings.reduceRight<MemorySettings>((under, over) => ({ ...under, ...said(over) }), {})
-
-/** A key that is `undefined`, which the types do not let through, says nothing. */
-const said = (settings: MemorySettings = {}): MemorySettings =>
-  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
+export const merge: (...settings: ReadonlyArray<MemorySettings | undefined>) => MemorySettings = mergeSettings
 
 /** Fills in what nobody has said. */
 export const effective = (settings: MemorySettings): Effective => {

@@ -11,9 +11,9 @@
  * const program = Agent.run(agent, "Hello").pipe(Session.within("ada"))
  * ```
  */
+import { Tenant } from "@heddle/core"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import { defaultTenant } from "./Conversations.ts"
 import type { MemorySettings } from "./MemorySettings.ts"
 
 /** A session, as one request has it. */
@@ -30,19 +30,22 @@ export class Session extends Context.Tag("@heddle/memory/Session")<Session, Sess
 /** What is to be said of a session. */
 export interface Options {
   readonly id: string
-  /** @default "default" */
   readonly tenant?: string
   readonly settings?: MemorySettings
 }
 
-/** A session, from its id or from options. For a `Stream`, provide it with `Stream.provideService`. */
-export const make = (session: string | Options): SessionInfo => {
-  const { id, settings = {}, tenant = defaultTenant } = typeof session === "string" ? { id: session } : session
-  return { id, settings, tenant }
-}
+/** A session, from its id or from options. `tenant` is whose it is where they do not say. For a `Stream`, provide it with `Stream.provideService`. */
+export const make = (session: string | Options, tenant: string = Tenant.defaultTenant): SessionInfo => ({
+  settings: {},
+  tenant,
+  ...(typeof session === "string" ? { id: session } : session)
+})
 
-/** Runs an effect in a session. */
-export const within = (
-  session: string | Options
-): (<A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Session>>) =>
-  Effect.provideService(Session, make(session))
+/** Runs an effect in a session, and for the session's tenant. Where that is not said, it is the tenant at the moment. */
+export const within =
+  (session: string | Options) =>
+  <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Session>> =>
+    Effect.flatMap(Tenant.Tenant, (tenant) => {
+      const info = make(session, tenant)
+      return self.pipe(Effect.provideService(Session, info), Tenant.within(info.tenant))
+    })

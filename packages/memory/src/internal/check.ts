@@ -1,9 +1,7 @@
 /**
  * Finds all that makes no sense in what is said of context and memory.
  */
-import * as Either from "effect/Either"
-import * as ParseResult from "effect/ParseResult"
-import * as Schema from "effect/Schema"
+import { problems } from "@heddle/core/settings"
 import type { ContextMode } from "../ContextMode.ts"
 import { defaults, MemorySettings } from "../MemorySettings.ts"
 import type { Plan } from "./view.ts"
@@ -60,23 +58,9 @@ export const modeProblems = (mode: unknown): ReadonlyArray<string> => {
   ]
 }
 
-/** What is wrong with data, by path. */
-export const schemaProblems = <A, I>(
-  schema: Schema.Schema<A, I>,
-  data: unknown,
-  at?: string
-): ReadonlyArray<string> => {
-  const decoded = Schema.decodeUnknownEither(schema, { errors: "all", onExcessProperty: "error" })(data)
-  if (Either.isRight(decoded)) return []
-  return ParseResult.ArrayFormatter.formatErrorSync(decoded.left).map(({ message, path }) => {
-    const where = [...(at === undefined ? [] : [at]), ...path.map(String)].join(".")
-    return where === "" ? message : `${where}: ${message}`
-  })
-}
-
 /** What is wrong with settings, each for itself. */
 export const settingsProblems = (settings: unknown): ReadonlyArray<string> =>
-  schemaProblems(MemorySettings, settings, "settings")
+  problems(MemorySettings, settings, "settings")
 
 /** What is wrong with a mode and settings that are right each for themselves. */
 export const togetherProblems = ({ mode, settings }: Plan): ReadonlyArray<string> => {

@@ -17,7 +17,6 @@ import { causeText, ConversationChanged, type ConversationsUnavailable } from ".
 import { summarySource } from "../ContextSection.ts"
 import type { SummaryRequest } from "../Summaries.ts"
 import * as TokenCounter from "../TokenCounter.ts"
-import { quoted } from "./quoted.ts"
 
 /** The model gave no summary that can be used: it failed (`cause` says how), took too long, said nothing, or too much; or something threw. */
 export class SummaryFailure extends Data.TaggedError("SummaryFailure")<{
@@ -143,8 +142,11 @@ const transcript = (
   covered: ReadonlyArray<Exchange>,
   cut: (text: string) => string
 ): string => {
-  const before = summary === undefined ? "" : `${quoted("earlier_summary", summary.text)}\n\n`
-  return before + quoted("conversation", cut(covered.map(({ agent, messages }) => lines(agent, messages)).join("\n\n")))
+  const before = summary === undefined ? "" : `${Instructions.quoted("earlier_summary", summary.text)}\n\n`
+  return (
+    before +
+    Instructions.quoted("conversation", cut(covered.map(({ agent, messages }) => lines(agent, messages)).join("\n\n")))
+  )
 }
 
 /** Characters of the outcome of a tool that are shown. */

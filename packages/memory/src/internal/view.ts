@@ -15,7 +15,6 @@ import type { SessionInfo } from "../Session.ts"
 import type { SummaryRequest } from "../Summaries.ts"
 import { glob } from "./glob.ts"
 import * as Look from "./look.ts"
-import { quoted } from "./quoted.ts"
 
 /** What holds for a run. */
 export interface Plan {
@@ -223,7 +222,7 @@ export const withSummaries = (
     (told, { about, text }) =>
       Instructions.append(
         told,
-        `${about === "main" ? "The main conversation" : "Your conversation"} began earlier. This is a summary of its beginning:\n${quoted("conversation_summary", text)}`,
+        `${about === "main" ? "The main conversation" : "Your conversation"} began earlier. This is a summary of its beginning:\n${Instructions.quoted("conversation_summary", text)}`,
         summarySource
       ),
     instructions

@@ -2,11 +2,10 @@
  * What a store may rely on: arguments that make sense, and calls of tools with
  * outcomes.
  */
-import { Errors, History } from "@heddle/core"
+import { Errors, History, Tenant } from "@heddle/core"
 import { whole } from "@heddle/core/store"
 import * as Effect from "effect/Effect"
 import type { ConversationKey, ListOptions, NewExchange, Range, Service } from "../../Conversations.ts"
-import { defaultTenant } from "./keys.ts"
 
 /**
  * A store that never gets to see what makes no sense: the effect dies with a
@@ -69,7 +68,7 @@ const checkedExchange = ({ agent, messages }: NewExchange): NewExchange => {
   return { agent: text("agent", agent), messages: History.settle(messages) }
 }
 
-const checkedList = ({ after, limit, session, tenant = defaultTenant }: ListOptions): ListOptions => ({
+const checkedList = ({ after, limit, session, tenant = Tenant.defaultTenant }: ListOptions): ListOptions => ({
   tenant: text("tenant", tenant),
   ...(session !== undefined && { session: text("session", session) }),
   ...(after !== undefined && { after: checkedPlace(after) }),

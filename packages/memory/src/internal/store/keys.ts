@@ -4,9 +4,6 @@
 import { countBefore } from "@heddle/core/store"
 import type { ConversationInfo, ConversationKey, ConversationPage, ListOptions } from "../../Conversations.ts"
 
-/** The tenant of those who have one only. */
-export const defaultTenant = "default"
-
 /** A text that no other key has. */
 export const keyText = ({ agent = "", session, tenant }: ConversationKey): string =>
   // An agent's name is not empty, so without one there is nothing at the end.
