@@ -2,11 +2,11 @@
  * The answer: the passages that fit the question best, each source named.
  */
 import { type ChatModel, Message } from "@heddle/core"
+import { isStopWord, stem, terms, words } from "@heddle/core/words"
 import { callsOf, exchange, instructionPassages, type Known, known, type Question } from "./evidence.ts"
 import { type Clues, fit } from "./fit.ts"
 import { setbacks } from "./plan.ts"
 import { fits, type Hit, type Passage, rank } from "./rank.ts"
-import { isStopWord, stem, terms, words } from "./words.ts"
 
 const mostPassages = 3
 const mostItems = 6

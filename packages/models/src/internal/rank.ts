@@ -2,7 +2,7 @@
  * Which passages fit a question: BM25 over sentences, with the heading that a
  * sentence stands under counted at half its weight.
  */
-import { fold, stem, words } from "./words.ts"
+import { fold, stem, words } from "@heddle/core/words"
 
 /** A sentence, a table row or a list item, and where it is from. */
 export interface Passage {
