@@ -8,7 +8,7 @@ import { Effect, FastCheck, Layer, TestClock } from "effect"
 import { behave, happenings } from "./calls.ts"
 import { agentNamed, section, texts } from "./support.ts"
 
-describe("calls over agents, modes, sessions, tenants and restarts", () => {
+describe("calls one after the other, at once and inside of each other, over agents, modes, sessions, tenants and restarts", () => {
   it.effect.prop(
     "behave as the reference says, with conversations in memory",
     [happenings],
