@@ -42,16 +42,20 @@ const windows = FastCheck.option(FastCheck.record({ exchanges: FastCheck.nat(4) 
 const mode: FastCheck.Arbitrary<ContextMode.ContextMode> = FastCheck.tuple(
   windows,
   FastCheck.boolean(),
-  FastCheck.constantFrom(2, 1000)
-).chain(([window, toolCalls, lookBack]) => {
+  FastCheck.constantFrom(2, 1000),
+  FastCheck.constantFrom(4, 8)
+).chain(([window, toolCalls, lookBack, after]) => {
   const options = window === undefined ? {} : { window }
   return FastCheck.constantFrom<ContextMode.ContextMode>(
     ContextMode.isolated(options),
+    // These two meet in one another: twice as often as others.
     ContextMode.shared({ ...options, toolCalls }),
+    ContextMode.shared({ ...options, toolCalls }),
+    ContextMode.fork(options),
+    ContextMode.fork(options),
     ContextMode.hybrid(options),
     ContextMode.selective(["*tea*"], { ...options, lookBack }),
-    ContextMode.summarized({ ...options, after: 8 }),
-    ContextMode.fork(options)
+    ContextMode.summarized({ ...options, after })
   )
 })
 
@@ -61,8 +65,8 @@ const settings: FastCheck.Arbitrary<MemorySettings.MemorySettings> = FastCheck.r
 )
 
 const place: FastCheck.Arbitrary<Place> = FastCheck.record({
-  tenant: FastCheck.constantFrom("acme", "zeta"),
-  session: FastCheck.constantFrom("s", "t")
+  tenant: FastCheck.constantFrom("acme", "acme", "acme", "zeta"),
+  session: FastCheck.constantFrom("s", "s", "s", "t")
 })
 const names = ["ann", "bob"]
 const agent = FastCheck.constantFrom(...names)
@@ -75,8 +79,7 @@ const call = (depth: number): FastCheck.Arbitrary<ToCall> => {
     mode,
     settings,
     topic: FastCheck.constantFrom("tea", "coffee"),
-    does:
-      depth === 0 ? does : FastCheck.oneof({ weight: 3, arbitrary: does }, { weight: 1, arbitrary: call(depth - 1) })
+    does: depth === 0 ? does : FastCheck.oneof(does, call(depth - 1))
   })
 }
 
@@ -109,7 +112,13 @@ const happening: FastCheck.Arbitrary<Happening> = FastCheck.oneof(
 )
 
 /** What happens, one after the other. */
-export const happenings: FastCheck.Arbitrary<ReadonlyArray<Happening>> = FastCheck.array(happening, { maxLength: 30 })
+export const happenings: FastCheck.Arbitrary<ReadonlyArray<Happening>> = FastCheck.array(happening, {
+  maxLength: 30,
+  size: "max"
+})
+
+/** So many runs. What is found is told of before the time of a test is over, if not in its shortest form. */
+export const runs = (numRuns: number) => ({ fastCheck: { numRuns, interruptAfterTimeLimit: 60_000 } })
 
 // -----------------------------------------------------------------------------
 // those who do it
@@ -145,6 +154,19 @@ const script: ScriptedModel.Script = ({ history }) => {
     if (question.includes("asks")) return { calls: [{ tool: "ask", arguments: { question } }] }
   }
   return `re: ${question}`
+}
+
+/** A store whose operations take their time, in which others have theirs. */
+const unhurried = (store: Conversations.Service): Conversations.Service => {
+  let n = 0
+  // More and fewer turns, so that one is overtaken by another.
+  const turns = Effect.suspend(() => Effect.repeatN(Effect.yieldNow(), (n += 7) % 13))
+  const slow = <A, E>(operation: Effect.Effect<A, E>) => Effect.zipLeft(Effect.zipRight(turns, operation), turns)
+  return {
+    ...store,
+    read: (...asked) => slow(store.read(...asked)),
+    append: (...said) => slow(store.append(...said))
+  }
 }
 
 /**
@@ -238,6 +260,7 @@ export const behave = <E>(
       yield* Effect.forEach(stretch, one, { discard: true }).pipe(
         // What fails here is the store.
         Effect.orDie,
+        Effect.updateService(Conversations.Conversations, unhurried),
         Effect.provide(Layer.mergeAll(open, model.layer, Summaries.layerNone))
       )
     }

@@ -4,7 +4,7 @@ import { conversations, conversationsAgree } from "@heddle/memory/testing"
 import { DatabaseError, SqlConversations, SqlHistoryStore } from "@heddle/sql"
 import { historyStore } from "@heddle/workflow/testing"
 import { Effect, Either, Layer, Redacted } from "effect"
-import { behave, happenings } from "../../memory/test/calls.ts"
+import { behave, happenings, runs } from "../../memory/test/calls.ts"
 import { client, hasServer, ownClient, ownSchema, url } from "./support/postgres.ts"
 import { proxy } from "./support/proxy.ts"
 import { append, onEveryDatabase, read } from "./support/stores.ts"
@@ -30,7 +30,7 @@ describe.skipIf(!there)("on Postgres", () => {
         const open = Layer.provide(SqlConversations.layer, client(yield* ownSchema))
         yield* behave(happenings, open, (found, wanted) => expect(found).toEqual(wanted))
       }).pipe(Effect.scoped),
-    { fastCheck: { numRuns: 25 } }
+    runs(25)
   )
 
   it.scoped("many programs that begin on one new database at once make the tables once", () =>
