@@ -9,11 +9,13 @@ import { Effect, FastCheck, Layer, Schema } from "effect"
 import { type Call, checkCalls, type Conversations as Kept, line } from "./reference.ts"
 import { note, texts } from "./support.ts"
 
-/** What happens. */
-export type Happening =
+/** What is done with a store that is open. */
+type Doing =
   | { readonly _tag: "Calls"; readonly lines: ReadonlyArray<Line> }
   | { readonly _tag: "Clear" | "Remove"; readonly place: Place; readonly agent: string | undefined }
-  | { readonly _tag: "Restart" }
+
+/** What happens. */
+type Happening = Doing | { readonly _tag: "Restart" }
 
 /** Calls one after the other, while others go on. */
 interface Line {
@@ -227,13 +229,7 @@ export const behave = <E>(
               )
             )
           )
-          checkCalls(
-            at(place),
-            here.map(({ calls }) => calls),
-            after,
-            saw,
-            check
-          )
+          checkCalls({ before: at(place), lines: here.map(({ calls }) => calls), after, saw, check })
           known.set(nameOf(place), after)
         }
         // Said directly, not by the reference: nothing of another tenant or session.
@@ -243,15 +239,15 @@ export const behave = <E>(
         }
       })
 
-    const one = (happening: Exclude<Happening, { readonly _tag: "Restart" }>) => {
-      if (happening._tag === "Calls") return together(happening.lines)
-      const { _tag, agent, place } = happening
+    const one = (doing: Doing) => {
+      if (doing._tag === "Calls") return together(doing.lines)
+      const { _tag, agent, place } = doing
       known.set(nameOf(place), new Map(at(place)).set(agent, []))
       return Effect.flatMap(Conversations.Conversations, (store) =>
         _tag === "Clear" ? store.clear(keyOf(place, agent)) : store.remove(keyOf(place, agent))
       )
     }
-    const stretches: Array<Array<Exclude<Happening, { readonly _tag: "Restart" }>>> = [[]]
+    const stretches: Array<Array<Doing>> = [[]]
     for (const happening of happenings) {
       if (happening._tag === "Restart") stretches.push([])
       else stretches.at(-1)!.push(happening)

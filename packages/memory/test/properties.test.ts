@@ -18,7 +18,7 @@ describe("calls one after the other, at once and inside of each other, over agen
         const store = yield* Layer.build(Conversations.layerMemory())
         yield* behave(happenings, Layer.succeedContext(store), (found, wanted) => expect(found).toEqual(wanted))
       }).pipe(Effect.scoped),
-    runs(300)
+    runs(200)
   )
 
   it.effect.prop(

@@ -87,13 +87,19 @@ export type Conversations = ReadonlyMap<string | undefined, ReadonlyArray<Kept>>
  * saw the conversations as they were at some moment between what its line had added
  * before and what its line adds then.
  */
-export const checkCalls = (
-  before: Conversations,
-  lines: ReadonlyArray<ReadonlyArray<Call>>,
-  after: Conversations,
-  saw: (call: Call) => Kept,
-  check: (found: unknown, wanted: unknown) => void
-): void => {
+export const checkCalls = ({
+  after,
+  before,
+  check,
+  lines,
+  saw
+}: {
+  readonly before: Conversations
+  readonly lines: ReadonlyArray<ReadonlyArray<Call>>
+  readonly after: Conversations
+  readonly saw: (call: Call) => Kept
+  readonly check: (found: unknown, wanted: unknown) => void
+}): void => {
   const all = lines.map((calls) => calls.flatMap((call) => steps(call)))
   const added = (steps: ReadonlyArray<Step>, of: string | undefined) =>
     steps.flatMap((step) => ("kept" in step && step.of === of ? [step.kept] : []))

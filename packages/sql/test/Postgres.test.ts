@@ -30,7 +30,7 @@ describe.skipIf(!there)("on Postgres", () => {
         const open = Layer.provide(SqlConversations.layer, client(yield* ownSchema))
         yield* behave(happenings, open, (found, wanted) => expect(found).toEqual(wanted))
       }).pipe(Effect.scoped),
-    runs(25)
+    runs(15)
   )
 
   it.scoped("many programs that begin on one new database at once make the tables once", () =>
