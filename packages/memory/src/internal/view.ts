@@ -74,7 +74,10 @@ export const view = (
     case "selective":
       return Effect.gen(function* () {
         const accepts = matches(mode.patterns)
-        const seen = yield* Look.matching(store, theMain, windowOf(settings, mode.window), accepts).pipe(
+        const seen = yield* Look.matching(store, theMain, windowOf(settings, mode.window), {
+          accepts,
+          lookBack: mode.lookBack
+        }).pipe(
           Effect.catchSomeDefect((thrown) =>
             thrown instanceof InvalidMemory ? Option.some(Effect.fail(thrown)) : Option.none()
           )
