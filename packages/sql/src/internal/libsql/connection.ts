@@ -1,91 +1,110 @@
 /**
  * One connection to a libSQL file, shared by all fibers.
  *
- * Statements run synchronously. What makes it safe to share is one permit: a
- * statement outside of a transaction takes it for itself, a transaction for all of
- * its time. So no statement slips into a transaction that is not its own.
+ * Statements run synchronously. What makes it safe to share is that its users take
+ * turns: a statement outside of a transaction has a turn for itself, a transaction
+ * one for all of its time. So no statement slips into a transaction that is not its
+ * own. Who waits for another process does so between turns.
  */
 import * as Client from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { makeCompilerSqlite } from "@effect/sql/Statement"
 import * as Chunk from "effect/Chunk"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Schedule from "effect/Schedule"
+import { identity } from "effect/Function"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type Database from "libsql"
 import { type DatabaseError, fromCause } from "../../DatabaseError.ts"
+import { makeTurns, type Restore } from "./turns.ts"
+import { makeWaiting } from "./waiting.ts"
 
 /** Texts of statements that are kept prepared. */
 const maxPrepared = 200
 
-/**
- * Tries again while another connection has the file, for as long as `patience`. The
- * driver could wait by itself, but it would stop the whole thread, also for the one
- * that is waited for if that is in this process. Waits by the real clock: what a
- * program takes for the time is nothing to another process.
- */
-export const waiting =
-  (patience: Duration.DurationInput) =>
-  <A>(effect: Effect.Effect<A, DatabaseError>): Effect.Effect<A, DatabaseError> => {
-    const again = Schedule.jittered(Schedule.spaced("5 millis")).pipe(
-      Schedule.upTo(patience),
-      Schedule.whileInput((error: DatabaseError) => error.reason === "Locked")
-    )
-    const retried = Effect.retry(effect, again)
-    return Effect.catchAll(effect, (error) =>
-      error.reason === "Locked" ? Effect.withClock(retried, Clock.make()) : Effect.fail(error)
-    )
-  }
-
 /** A client of an open database. `name` is what its errors call it. */
 export const makeClient = (db: Database.Database, name: string, patience: Duration.DurationInput) =>
   Effect.gen(function* () {
-    const permit = yield* Effect.makeSemaphore(1)
-    const wait = waiting(patience)
+    const turns = makeTurns()
+    const wait = makeWaiting(patience)
     const run = runner(db, name)
 
-    // Between two tries others have their turn: a read need not wait for whoever writes.
-    const alone = connection((sql, params, mode) => wait(permit.withPermits(1)(run(sql, params, mode))))
-    /** Whether whoever has the permit has begun a transaction. */
-    let begun = false
-    const inside = connection((sql, params, mode) =>
-      Effect.suspend(() => {
-        if (sql === begin) return Effect.tap(wait(run(sql, params, mode)), () => void (begun = true))
-        if (db.inTransaction) return run(sql, params, mode)
-        // It could not begin, or the database itself has undone it, as it may when there is no space.
-        if (sql === "ROLLBACK") return Effect.succeed([])
-        // What comes after that must not be kept alone.
-        return begun ? Effect.fail(fromCause(name, undone)) : run(sql, params, mode)
-      })
-    )
-    const transaction = Effect.uninterruptibleMask((restore) =>
-      restore(permit.take(1)).pipe(
-        Effect.zipRight(
-          Effect.addFinalizer(() => {
-            begun = false
-            // A commit that failed leaves its transaction open.
-            const end = db.inTransaction ? Effect.ignore(run("ROLLBACK", [], "rows")) : Effect.void
-            return Effect.zipRight(end, permit.release(1))
-          })
-        ),
-        Effect.as(inside)
+    const alone = connection((sql, params, mode) =>
+      Effect.uninterruptibleMask((restore) =>
+        wait(Effect.zipRight(turns.take(restore), Effect.ensuring(run(sql, params, mode), turns.pass)), restore)
       )
     )
-    return yield* Client.make({
+
+    const kept = connection((sql, params, mode) =>
+      // A transaction that somebody has begun by hand cannot wait for one that waits for it.
+      db.inTransaction
+        ? run(sql, params, mode)
+        : Effect.uninterruptibleMask((restore) => wait(run(sql, params, mode), restore))
+    )
+    const inside = connection((sql, params, mode) => {
+      if (db.inTransaction) return run(sql, params, mode)
+      // The database itself has undone it, as it may when there is no space. What comes after that must not be kept alone.
+      return sql === rollback ? Effect.succeed([]) : Effect.fail(fromCause(name, undone))
+    })
+    /** Ends a turn. A commit that failed leaves its transaction open. */
+    const end = Effect.suspend(() =>
+      db.inTransaction ? Effect.ensuring(Effect.ignore(run(rollback, [], "rows")), turns.pass) : turns.pass
+    )
+
+    const begun = (restore: Restore) =>
+      wait(
+        Effect.zipRight(
+          turns.take(restore),
+          Effect.tapErrorCause(run(begin, [], "rows"), () => turns.pass)
+        ),
+        restore
+      )
+    const send = (text: string) => (connection: Connection) => connection.executeUnprepared(text, [], undefined)
+    /** Is run where nothing can be interrupted but what is in `restore`. */
+    const transaction = (restore: Restore) =>
+      Client.makeWithTransaction({
+        transactionTag: Client.TransactionConnection,
+        spanAttributes,
+        acquireConnection: Effect.flatMap(Scope.make(), (scope) =>
+          failing(begun(restore)).pipe(
+            Effect.zipRight(Scope.addFinalizer(scope, end)),
+            Effect.as([scope, inside] as const)
+          )
+        ),
+        // It has begun when there is a connection.
+        begin: () => Effect.void,
+        savepoint: (connection, id) => send(`SAVEPOINT heddle_${id}`)(connection),
+        commit: send("COMMIT"),
+        rollback: send(rollback),
+        rollbackSavepoint: (connection, id) => send(`ROLLBACK TO SAVEPOINT heddle_${id}`)(connection)
+      })
+    const interruptible = transaction(Effect.interruptible)
+    const uninterruptible = transaction(identity)
+
+    const client = yield* Client.make({
       acquirer: Effect.succeed(alone),
-      transactionAcquirer: transaction,
-      beginTransaction: begin,
+      transactionAcquirer: Effect.uninterruptibleMask((restore) =>
+        turns.take(restore).pipe(Effect.zipRight(Effect.addFinalizer(() => end)), Effect.as(kept))
+      ),
       compiler: makeCompilerSqlite(),
-      spanAttributes: [["db.system.name", "sqlite"]]
+      spanAttributes
+    })
+    return Object.assign(client, {
+      // The one of `make` has waits for a connection that cannot be interrupted, and begins with it taken.
+      withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+        Effect.checkInterruptible((can) => (can ? interruptible(effect) : uninterruptible(effect)))
     })
   })
 
+const spanAttributes = [["db.system.name", "sqlite"]] as const
+
 /** A transaction that begins by reading could find that another has written in the meantime. */
 const begin = "BEGIN IMMEDIATE"
+
+const rollback = "ROLLBACK"
 
 const undone = { message: "the transaction was undone" }
 
