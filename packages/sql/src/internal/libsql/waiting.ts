@@ -16,17 +16,21 @@ const pause = 5
 /** How many can wait before each of them pauses longer, so that their tries leave the thread time for others. */
 const atEase = 16
 
+type Tried<A> = Effect.Effect<A, DatabaseError>
+
+/** Tries again and again. Is run where nothing can be interrupted but what is in `restore`, as the pauses are. */
+export type Waiting = <A>(tried: Tried<A>, restore: Restore) => Tried<A>
+
 /**
- * Tries again while another connection has the file, for as long as `patience`, from
- * the first try that finds it so: what comes before that was no wait for another
- * process. Is run where nothing can be interrupted but what is in `restore`: the pauses.
+ * Tries while another connection has the file, for as long as `patience` from the
+ * first try that finds it so: what comes before that is no wait for another process.
  */
-export const makeWaiting = (patience: Duration.DurationInput) => {
+export const makeWaiting = (patience: Duration.DurationInput): Waiting => {
   // By the real clock: what a program takes for the time is nothing to another process.
   const clock = Clock.make()
   let waiting = 0
-  return <A>(tried: Effect.Effect<A, DatabaseError>, restore: Restore): Effect.Effect<A, DatabaseError> => {
-    const again = (error: DatabaseError, end: number): Effect.Effect<A, DatabaseError> => {
+  return <A>(tried: Tried<A>, restore: Restore): Tried<A> => {
+    const again = (error: DatabaseError, end: number): Tried<A> => {
       const left = end - clock.unsafeCurrentTimeMillis()
       if (left <= 0) return Effect.fail(error)
       const jitter = 0.8 + 0.4 * Math.random()
