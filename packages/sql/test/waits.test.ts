@@ -4,7 +4,7 @@ import { Message } from "@heddle/core"
 import { Conversations } from "@heddle/memory"
 import { DatabaseError, SqlConversations } from "@heddle/sql"
 import { layer, type Options } from "@heddle/sql/libsql"
-import { Context, Deferred, Effect, Exit, Fiber, Layer } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Scheduler, type Scope } from "effect"
 import { file } from "./support/files.ts"
 
 const key = Conversations.main("ada")
@@ -157,51 +157,41 @@ describe("while a transaction of the same program is open", () => {
 })
 
 describe("an interruption at any moment leaves neither a transaction open nor others waiting", () => {
-  /** Interrupts an append after every number of steps, until that is too late. `before` is run once it has begun. */
-  const interrupted = <E>(
-    filename: string,
-    before: (
-      append: Effect.Effect<unknown, unknown>,
-      sql: SqlClient.SqlClient
-    ) => Effect.Effect<Fiber.RuntimeFiber<unknown, unknown>, E>
-  ) =>
+  /** Lets others run once, after so many steps of who runs on it. */
+  class Pausing implements Scheduler.Scheduler {
+    constructor(private left: number) {}
+    shouldYield = () => (this.left-- === 0 ? 0 : false)
+    scheduleTask = Scheduler.defaultScheduler.scheduleTask.bind(Scheduler.defaultScheduler)
+    get reached() {
+      return this.left < 0
+    }
+  }
+
+  /** Interrupts an append after every number of steps, until it has no more. `before` gives what is done when it has begun. */
+  const interrupted = (before: (sql: SqlClient.SqlClient) => Effect.Effect<Effect.Effect<void>, never, Scope.Scope>) =>
     Effect.gen(function* () {
+      const filename = yield* file
       const mine = yield* open({ filename })
       const theirs = yield* open({ filename, busyTimeout: 0 })
       let kept = 0
       for (let steps = 0; ; steps++) {
-        const fiber = yield* before(Effect.withMaxOpsBeforeYield(mine.append, 1), mine.sql)
-        yield* Effect.replicateEffect(Effect.yieldNow(), steps, { discard: true })
+        const pausing = new Pausing(steps)
+        const after = yield* before(mine.sql)
+        const fiber = yield* begin(Effect.withScheduler(mine.append, pausing))
+        yield* after
         const exit = yield* Fiber.interrupt(fiber)
+        // If it is there, nobody has a transaction open, and everybody has a turn.
         yield* theirs.append
         const { exchanges } = yield* mine.append
-        // One whose commit was interrupted is kept.
+        // One that was interrupted when it was committed is there.
         if (Exit.isSuccess(exit)) expect(exchanges).toBe(kept + 3)
         else expect([kept + 2, kept + 3]).toContain(exchanges)
         kept = exchanges
-        if (Exit.isSuccess(exit)) break
+        if (!pausing.reached) break
       }
       expect(yield* mine.exchanges).toBe(kept)
     })
 
-  it.scoped("of one that has its turn at once", () =>
-    Effect.flatMap(file, (filename) => interrupted(filename, (append) => Effect.fork(append)))
-  )
-  it.scoped("of one that has to wait for it", () =>
-    Effect.flatMap(file, (filename) =>
-      interrupted(filename, (append, sql) =>
-        Effect.scoped(
-          Effect.gen(function* () {
-            const end = yield* transaction(sql)
-            const fiber = yield* Effect.forkDaemon(append)
-            // Enough to be there.
-            yield* Effect.replicateEffect(Effect.yieldNow(), 500, { discard: true })
-            expect(yield* isWaiting(fiber)).toBe(true)
-            yield* end
-            return fiber
-          })
-        )
-      )
-    )
-  )
+  it.scoped("of one that has its turn at once", () => interrupted(() => Effect.succeed(Effect.void)))
+  it.scoped("of one that has to wait for it", () => interrupted(transaction))
 })
