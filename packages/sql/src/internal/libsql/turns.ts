@@ -1,8 +1,9 @@
 /**
  * Turns, one at a time and in the order of arrival.
  *
- * A semaphore of Effect's can be taken and lost, by an interruption between its
- * being taken and its being known. A turn here is given while nothing can interrupt.
+ * With a semaphore of Effect's who comes late can be before others, and a permit can
+ * be lost when its taker is interrupted at that moment. Here a turn that is given is
+ * taken, or passed on.
  */
 import * as Effect from "effect/Effect"
 
