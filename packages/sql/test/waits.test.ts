@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { SqlClient } from "@effect/sql"
+import { SqlClient, type SqlError } from "@effect/sql"
 import { Message } from "@heddle/core"
 import { Conversations } from "@heddle/memory"
 import { DatabaseError, SqlConversations } from "@heddle/sql"
@@ -147,7 +147,10 @@ describe("while a transaction of the same program is open", () => {
   it.scoped("one that waits can be interrupted, and the next ones run", () =>
     Effect.gen(function* () {
       const { end, mine } = yield* opened
-      const waits = yield* Effect.forEach([mine.append, mine.exchanges, mine.append, mine.append], begin)
+      const waits = yield* Effect.forEach(
+        [mine.append, Effect.zipRight(mine.exchanges, mine.append), mine.append, mine.append],
+        begin
+      )
       yield* Effect.forEach(waits.slice(0, 3), Fiber.interrupt)
       yield* end
       yield* Fiber.join(waits[3]!)
@@ -159,7 +162,10 @@ describe("while a transaction of the same program is open", () => {
 describe("an interruption at any moment leaves neither a transaction open nor others waiting", () => {
   /** Lets others run once, after so many steps of who runs on it. */
   class Pausing implements Scheduler.Scheduler {
-    constructor(private left: number) {}
+    private left: number
+    constructor(steps: number) {
+      this.left = steps
+    }
     shouldYield = () => (this.left-- === 0 ? 0 : false)
     scheduleTask = Scheduler.defaultScheduler.scheduleTask.bind(Scheduler.defaultScheduler)
     get reached() {
@@ -168,7 +174,9 @@ describe("an interruption at any moment leaves neither a transaction open nor ot
   }
 
   /** Interrupts an append after every number of steps, until it has no more. `before` gives what is done when it has begun. */
-  const interrupted = (before: (sql: SqlClient.SqlClient) => Effect.Effect<Effect.Effect<void>, never, Scope.Scope>) =>
+  const interrupted = (
+    before: (sql: SqlClient.SqlClient) => Effect.Effect<Effect.Effect<void, SqlError.SqlError>, never, Scope.Scope>
+  ) =>
     Effect.gen(function* () {
       const filename = yield* file
       const mine = yield* open({ filename })
