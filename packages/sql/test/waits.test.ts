@@ -60,11 +60,14 @@ describe("while another program writes", () => {
     Effect.gen(function* () {
       const { end, mine } = yield* opened("60 seconds")
       const insert = mine.sql`INSERT INTO heddle_layouts (layout) VALUES (0)`
-      const waits = yield* Effect.forEach([...Effect.replicate(mine.append, 50), insert], begin)
+      const appends = yield* Effect.forEach(Effect.replicate(mine.append, 50), begin)
+      const statement = yield* begin(insert)
       expect(yield* mine.exchanges).toBe(0)
-      expect(yield* Effect.forEach(waits, isWaiting)).not.toContain(false)
+      expect(yield* Effect.forEach(appends, isWaiting)).not.toContain(false)
+      expect(yield* isWaiting(statement)).toBe(true)
       yield* end
-      yield* Fiber.joinAll(waits)
+      yield* Fiber.joinAll(appends)
+      yield* Fiber.join(statement)
       expect(yield* mine.exchanges).toBe(50)
     })
   )
