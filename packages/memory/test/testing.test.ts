@@ -320,6 +320,16 @@ const twins: Record<string, readonly [what: string, twin: Break]> = {
     "gives one too few on each page, so that the next leaves it out",
     lists((page) => (page.next === undefined ? page : { ...page, conversations: page.conversations.slice(1) }))
   ],
+  "long names that begin alike are in order as well": [
+    "takes those for one of which the first 1,000 characters are the same",
+    (store) => ({
+      list: ({ session, ...options }) =>
+        Effect.map(store.list(options), (page) => ({
+          ...page,
+          conversations: page.conversations.filter(({ key }) => key.session.startsWith(session?.slice(0, 1000) ?? ""))
+        }))
+    })
+  ],
   "a list has the conversations of one tenant, or of one of its sessions": [
     "takes a session for all that begin like it",
     (store) => ({
