@@ -1,9 +1,7 @@
 /**
- * Turns, one at a time and in the order of arrival.
- *
- * With a semaphore of Effect's who comes late can be before others, and a permit can
- * be lost when its taker is interrupted at that moment. Here a turn that is given is
- * taken, or passed on.
+ * Turns, one at a time and in the order of arrival: nobody who comes late is before
+ * others. A turn that is given is taken, or passed on if its taker is interrupted at
+ * that very moment.
  */
 import * as Effect from "effect/Effect"
 
