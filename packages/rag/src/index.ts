@@ -1,6 +1,7 @@
 export * as DocumentIndex from "./DocumentIndex.ts"
 export * as LexicalIndex from "./LexicalIndex.ts"
 export * as Rag from "./Rag.ts"
+export * as RagData from "./RagData.ts"
 export * as RagErrors from "./RagErrors.ts"
 export * as RagSection from "./RagSection.ts"
 export * as RagSettings from "./RagSettings.ts"
