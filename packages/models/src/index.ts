@@ -1,1 +1,2 @@
+export * as ModelProvider from "./ModelProvider.ts"
 export * as OfflineModel from "./OfflineModel.ts"
