@@ -19,10 +19,10 @@
  */
 import { Call, type ChatModel, Errors } from "@heddle/core"
 import { whole } from "@heddle/core/store"
-import * as Clock from "effect/Clock"
+import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { tellingPaid } from "./internal/paid.ts"
+import { count, tellingPaid } from "./internal/paid.ts"
 import { positive } from "./internal/positive.ts"
 import type { Decorator } from "./ModelDecorator.ts"
 
@@ -55,39 +55,38 @@ export const make = (options: Options): Effect.Effect<RateLimit> => {
   const window = Duration.toMillis(positive("window", options.window ?? "1 minute"))
   const maxWait = Duration.toMillis(positive("maxWait", options.maxWait ?? "1 minute"))
   const { estimate = () => 0 } = options
-  return Effect.map(Clock.currentTimeMillis, (now) => {
+  return Effect.map(Effect.clock, (clock) => {
+    const now = clock.unsafeCurrentTimeMillis()
     const requests = new Bucket(limits.requests, window, now)
     const tokens = new Bucket(limits.tokens, window, now)
-    const take = (times: number, estimated: number) => {
-      requests.take(times)
-      tokens.take(times * estimated)
+    const take = (now: number, times: number, estimated: number) => {
+      requests.take(now, times)
+      tokens.take(now, times * estimated)
     }
     /** Takes a place in the queue, and waits for it. A place that is given up is free for those who come then. */
-    const turn = (estimated: number) =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) => {
-          take(1, estimated)
-          const wait = Math.max(requests.waitAt(now), tokens.waitAt(now))
-          if (wait === 0) return Effect.void
-          const giveUp = Effect.sync(() => take(-1, estimated))
-          return wait > maxWait
-            ? Effect.zipRight(giveUp, tooLong(wait))
-            : Effect.onInterrupt(restore(Effect.sleep(wait)), () => giveUp)
-        })
-      )
+    const turn = (clock: Clock.Clock, estimated: number) =>
+      Effect.uninterruptibleMask((restore) => {
+        take(clock.unsafeCurrentTimeMillis(), 1, estimated)
+        const wait = Math.max(requests.wait, tokens.wait)
+        if (wait === 0) return Effect.void
+        const giveUp = Effect.sync(() => take(clock.unsafeCurrentTimeMillis(), -1, estimated))
+        return wait > maxWait
+          ? Effect.zipRight(giveUp, tooLong(wait))
+          : Effect.onInterrupt(restore(Effect.sleep(wait)), () => giveUp)
+      })
     return {
       decorate: (model) => ({
         call: (request) =>
           Call.unwrap(
-            Effect.suspend(() => {
-              const estimated = Math.max(0, estimate(request) || 0)
+            Effect.flatMap(Effect.clock, (clock) => {
+              const estimated = count(estimate(request))
               // What is known takes the place of what was estimated.
               let known = estimated
               const paid = ({ inputTokens, outputTokens }: ChatModel.Usage) => {
-                tokens.take(inputTokens + outputTokens - known)
+                tokens.take(clock.unsafeCurrentTimeMillis(), inputTokens + outputTokens - known)
                 known = 0
               }
-              return Effect.as(turn(estimated), tellingPaid(model.call(request), paid))
+              return Effect.as(turn(clock, estimated), tellingPaid(model.call(request), paid))
             })
           )
       })
@@ -115,15 +114,15 @@ class Bucket {
     this.filledAt = now
   }
 
-  take(amount: number): void {
-    this.left -= amount
+  take(now: number, amount: number): void {
+    if (this.limit === Infinity) return
+    const filled = (Math.max(0, now - this.filledAt) * this.limit) / this.window
+    this.left = Math.min(this.limit, this.left + filled) - amount
+    this.filledAt = now
   }
 
   /** Milliseconds until all that was taken is there. */
-  waitAt(now: number): number {
-    if (this.limit === Infinity) return 0
-    this.left = Math.min(this.limit, this.left + ((now - this.filledAt) * this.limit) / this.window)
-    this.filledAt = now
+  get wait(): number {
     return this.left >= 0 ? 0 : Math.ceil((-this.left * this.window) / this.limit)
   }
 }

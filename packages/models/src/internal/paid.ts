@@ -1,7 +1,7 @@
 import { Call, type ChatModel } from "@heddle/core"
 
-/** What a provider tells need not be a number. */
-const count = (tokens: number): number => (Number.isFinite(tokens) && tokens > 0 ? tokens : 0)
+/** As many tokens as somebody says, who need not have said a number. */
+export const count = (tokens: number): number => (Number.isFinite(tokens) && tokens > 0 ? tokens : 0)
 
 /**
  * The same call, telling the tokens of each attempt that has come to its end, those
