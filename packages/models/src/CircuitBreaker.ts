@@ -50,7 +50,7 @@ export interface Options {
   /** How long it is open before a call is let through to see. @default "30 seconds" */
   readonly openFor?: Duration.DurationInput
   /**
-   * Which failures count. Any other is an answer, as good as a reply.
+   * Which failures count. Any other says nothing of the model, as an interruption does not.
    * @default Overloaded, Timeout, Network, InvalidResponse and Unknown
    */
   readonly counts?: (error: Errors.ModelError) => boolean
@@ -78,10 +78,8 @@ export const make = (options: Options = {}): Effect.Effect<CircuitBreaker> => {
       Effect.map(Clock.currentTimeMillis, (now) => {
         if (Exit.isSuccess(exit)) return circuit.answered(ticket)
         const failure = Cause.failureOption(exit.cause)
-        // Who is interrupted or dies has learnt nothing of the model.
-        if (failure._tag === "None") circuit.abandoned(ticket, now)
-        else if (counts(failure.value)) circuit.failed(ticket, now, failure.value)
-        else circuit.answered(ticket)
+        if (failure._tag === "Some" && counts(failure.value)) circuit.failed(ticket, now, failure.value)
+        else circuit.abandoned(ticket, now)
       })
     return {
       state: Effect.sync(() => circuit.state),
@@ -138,7 +136,7 @@ class Circuit {
     else this.state = { _tag: "Closed", failures }
   }
 
-  /** The next call is let through in the place of one that was to see. */
+  /** Nothing was learnt: the next call is let through in the place of one that was to see. */
   abandoned(ticket: number, now: number): void {
     if (ticket === this.stay && this.state._tag === "HalfOpen") this.go({ _tag: "Open", until: now })
   }

@@ -47,7 +47,7 @@ class Plain {
     this.begun.delete(call)
     if (isStale) return
     const wasProbe = this.probe === call
-    if (end === "interrupted" || end === "died") {
+    if (end === "interrupted" || end === "died" || end === "refused") {
       if (wasProbe) this.open(this.now)
     } else if (end === "down") {
       this.failures++
