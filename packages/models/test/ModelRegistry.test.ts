@@ -265,6 +265,30 @@ describe("a model", () => {
     }).pipe(Effect.scoped, Effect.provide(ModelRegistry.layer({ providers: [moody], models: [entry("fast", "m")] })))
   })
 
+  it.effect("stays shared when those whom it failed are done", () => {
+    const { made, provider } = noting()
+    let fails = true
+    const moody: ModelProvider.ModelProvider = {
+      ...provider,
+      make: (settings) =>
+        Effect.suspend(() =>
+          fails
+            ? new ModelProvider.ModelUnavailable({ reason: "MissingPackage", model: "fast", message: "npm i it" })
+            : provider.make(settings)
+        )
+    }
+    return Effect.gen(function* () {
+      const failed = yield* Scope.make()
+      yield* Effect.flip(Scope.extend(get("fast"), failed))
+      fails = false
+      const model = yield* get("fast")
+      yield* Scope.close(failed, Exit.void)
+      yield* TestClock.adjust("10 minutes")
+      expect(yield* get("fast")).toBe(model)
+      expect(made).toHaveLength(1)
+    }).pipe(Effect.scoped, Effect.provide(ModelRegistry.layer({ providers: [moody], models: [entry("fast", "m")] })))
+  })
+
   it.effect("whose provider dies takes nobody else's with it", () => {
     const { provider } = noting()
     const dying: ModelProvider.ModelProvider = {

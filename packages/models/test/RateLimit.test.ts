@@ -111,6 +111,29 @@ describe("a rate limit", () => {
     }).pipe(simulated)
   )
 
+  it.effect("counts each attempt that was paid for, the estimate but once", () =>
+    Effect.gen(function* () {
+      const { model, times } = noting(60)
+      const twice: ChatModel.Service = {
+        call: (request) =>
+          Call.orElse(
+            Call.make<ChatModel.ModelPart, string>((emit) =>
+              Effect.zipRight(
+                emit({ _tag: "Finish", reason: "stop", usage: { inputTokens: 90, outputTokens: 0 } }),
+                Effect.fail("cut off")
+              )
+            ),
+            () => model.call(request)
+          )
+      }
+      const limited = (yield* RateLimit.make({ tokens: 100, window: 1000, estimate: () => 100 })).decorate(twice)
+      yield* ask(limited)
+      yield* ask(limited)
+      // 150 are gone after the first, and the second wants 100.
+      expect(times).toEqual([0, 1500])
+    }).pipe(simulated)
+  )
+
   it.effect("reserves what is estimated for those that are under way at once", () =>
     Effect.gen(function* () {
       const { model, times } = noting()
