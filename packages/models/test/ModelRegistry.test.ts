@@ -289,6 +289,42 @@ describe("a model", () => {
     }).pipe(Effect.scoped, Effect.provide(ModelRegistry.layer({ providers: [moody], models: [entry("fast", "m")] })))
   })
 
+  it.effect(
+    "that fails when all who asked are gone, or is still being made when the registry goes, leaves nothing",
+    () => {
+      const { provider, released } = noting()
+      let fails = true
+      const slow: ModelProvider.ModelProvider = {
+        ...provider,
+        make: (settings) =>
+          Effect.gen(function* () {
+            const model = yield* provider.make(settings)
+            yield* Effect.sleep(10)
+            if (!fails) return model
+            return yield* new ModelProvider.ModelUnavailable({ reason: "InvalidOptions", model: "fast", message: "no" })
+          })
+      }
+      return Effect.gen(function* () {
+        const first = yield* Effect.fork(said("fast"))
+        yield* TestClock.adjust(5)
+        yield* Fiber.interrupt(first)
+        yield* TestClock.adjust(5)
+        expect(released).toEqual(["m"])
+        fails = false
+        const second = yield* Effect.fork(said("fast"))
+        yield* TestClock.adjust(10)
+        expect(yield* Fiber.join(second)).toBe("m")
+        yield* (yield* registry).set(entry("fast", "n"))
+        expect(released).toEqual(["m", "m"])
+        yield* Effect.fork(said("fast"))
+        yield* TestClock.adjust(5)
+      }).pipe(
+        Effect.provide(ModelRegistry.layer({ providers: [slow], models: [entry("fast", "m")] })),
+        Effect.tap(() => expect(released).toEqual(["m", "m", "n"]))
+      )
+    }
+  )
+
   it.effect("whose provider dies takes nobody else's with it", () => {
     const { provider } = noting()
     const dying: ModelProvider.ModelProvider = {
