@@ -3,6 +3,7 @@
  */
 import * as AiError from "@effect/ai/AiError"
 import { Errors } from "@heddle/core"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 
@@ -70,12 +71,15 @@ const summary = (error: AiError.AiError): string =>
     : error.message
 
 /** What a call of a language model failed with, as a failed `ModelError`. */
-export const failWith = (error: unknown): Effect.Effect<never, Errors.ModelError> => {
+export const failWith = (spanned: unknown): Effect.Effect<never, Errors.ModelError> => {
+  // Where there is a span, and @effect/ai always has one, Effect hands on a proxy of the error.
+  const error = Cause.originalError(spanned)
   if (!AiError.isAiError(error)) {
     return Effect.fail(new Errors.ModelError({ reason: "Unknown", message: String(error), cause: error }))
   }
   // A model of ours on the way through theirs.
-  if ("cause" in error && error.cause instanceof Errors.ModelError) return Effect.fail(error.cause)
+  const inner = "cause" in error ? Cause.originalError(error.cause) : undefined
+  if (inner instanceof Errors.ModelError) return Effect.fail(inner)
   return Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const wait = retryAfter(error, now)
     const fields = { reason: reasonOf(error), message: summary(error), cause: error }
