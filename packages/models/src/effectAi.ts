@@ -22,7 +22,7 @@
  *   Layer.provide(NodeHttpClient.layer)
  * )
  *
- * const helper = Agent.make({ name: "helper", options: { model: { temperature: 0 } } })
+ * const helper = Agent.make({ name: "helper", model: { temperature: 0 } })
  * const program = Agent.run(helper, "What is a heddle?").pipe(Effect.provide(Claude))
  * ```
  */
@@ -56,7 +56,8 @@ export type {
 /**
  * A language model of `@effect/ai` as a model of ours. Tool calls are left to
  * the agent: a call of an unknown tool and arguments that do not fit go back to
- * the model. Fails with a `ModelError` whose `cause` is the `AiError`.
+ * the model. Fails with a `ModelError` whose `cause` is the `AiError`, without
+ * the headers of the request, in which `@effect/ai` leaves the key.
  */
 export const fromLanguageModel = (model: LanguageModel.Service, options: chatModel.Options = {}): ChatModel.Service =>
   chatModel.make(model, options)

@@ -8,6 +8,7 @@ import type * as AiTool from "@effect/ai/Tool"
 import { Call, type ChatModel, Errors, Instructions } from "@heddle/core"
 import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
@@ -23,6 +24,8 @@ export interface Options {
   readonly config?: (options: ChatModel.ModelOptions) => Context.Context<never>
   /** Tools that the provider runs itself, such as its web search. */
   readonly providerTools?: ReadonlyArray<AiTool.Any>
+  /** How long the provider may say nothing: the call fails with a `Timeout` then. As long as it likes unless said. */
+  readonly patience?: Duration.DurationInput
 }
 
 /** A request in their words. */
@@ -32,9 +35,10 @@ interface Asked {
   /** The JSON Schema that the answer is to be asked for with. */
   readonly output: object | undefined
   readonly context: Context.Context<never>
+  readonly patience: Duration.DurationInput | undefined
 }
 
-const ask = (request: ChatModel.ModelRequest, { config, providerTools = [] }: Options): Asked => {
+const ask = (request: ChatModel.ModelRequest, { config, patience, providerTools = [] }: Options): Asked => {
   const toolkit = toolkitOf(request.tools, providerTools)
   const names = Object.keys(toolkit.tools)
   const choosing = names.length > 0 && request.toolChoice !== "none"
@@ -51,7 +55,8 @@ const ask = (request: ChatModel.ModelRequest, { config, providerTools = [] }: Op
     },
     offered: new Set(names),
     output: choosing ? undefined : request.output,
-    context: config?.(request.options) ?? Context.empty()
+    context: config?.(request.options) ?? Context.empty(),
+    patience
   }
 }
 
@@ -65,7 +70,7 @@ const inform = (instructions: Instructions.Instructions, output: object) =>
 /** The reply in one piece. */
 const whole = (
   model: LanguageModel.Service,
-  { context, offered, options, output }: Asked
+  { context, offered, options, output, patience }: Asked
 ): Effect.Effect<ReadonlyArray<ChatModel.ModelPart>, Errors.ModelError> => {
   const response: Effect.Effect<LanguageModel.GenerateTextResponse<AnyTools>, AiError> = output === undefined
     ? model.generateText(options)
@@ -75,6 +80,10 @@ const whole = (
     Effect.mapInputContext((outer: Context.Context<never>) => Context.merge(outer, context)),
     Effect.map(({ content }): ReadonlyArray<TheirPart> => content),
     Effect.catchAll((error) => salvage(error, offered)),
+    (reply) =>
+      patience === undefined
+        ? reply
+        : Effect.timeoutFail(reply, { duration: patience, onTimeout: () => silent(patience) }),
     Effect.flatMap((parts) => {
       const target = reader()
       return Effect.map(
@@ -105,7 +114,7 @@ const readPart = (
 /** The reply as it comes. */
 const streamed = (
   model: LanguageModel.Service,
-  { context, offered, options }: Asked
+  { context, offered, options, patience }: Asked
 ): Stream.Stream<ChatModel.ModelPart, Errors.ModelError> =>
   Stream.suspend(() => {
     const target = reader()
@@ -117,6 +126,7 @@ const streamed = (
       Stream.catchAll((error) =>
         Stream.unwrap(Effect.map(salvage(error, offered), (parts) => Stream.fromIterable(ended(parts))))
       ),
+      (parts) => (patience === undefined ? parts : Stream.timeoutFail(parts, () => silent(patience), patience)),
       Stream.mapChunksEffect((chunk) =>
         Effect.map(
           Effect.forEach(Chunk.toReadonlyArray(chunk), (part) => readPart(target, part)),
@@ -129,6 +139,9 @@ const streamed = (
 
 const ended = (parts: ReadonlyArray<TheirPart>): ReadonlyArray<TheirPart> =>
   parts.some((part) => part.type === "finish") ? parts : [...parts, finish("tool-calls")]
+
+const silent = (patience: Duration.DurationInput) =>
+  new Errors.ModelError({ reason: "Timeout", message: `The provider said nothing for ${Duration.format(patience)}.` })
 
 const cutOff = () =>
   new Errors.ModelError({ reason: "Network", message: "The stream ended before the model said that it was done." })

@@ -70,6 +70,21 @@ const summary = (error: AiError.AiError): string =>
     ? `${error.module}.${error.method}: ${error.description ?? String(error.cause)}`
     : error.message
 
+/** The same error without the headers of its request: @effect/ai leaves the key in them. */
+const withoutSecrets = (error: AiError.AiError): AiError.AiError => {
+  if (error._tag !== "HttpRequestError" && error._tag !== "HttpResponseError") return error
+  const request = { ...error.request, headers: {} }
+  const { description, method, module } = error
+  const fields = { module, method, request, ...(description !== undefined && { description }) }
+  if (error._tag === "HttpResponseError") {
+    const { body, reason, response } = error
+    return new AiError.HttpResponseError({ ...fields, reason, response, ...(body !== undefined && { body }) })
+  }
+  // Its cause has the request again, and in turn what really happened.
+  const cause = error.cause instanceof Error ? error.cause.cause : undefined
+  return new AiError.HttpRequestError({ ...fields, reason: error.reason, ...(cause !== undefined && { cause }) })
+}
+
 /** What a call of a language model failed with, as a failed `ModelError`. */
 export const failWith = (spanned: unknown): Effect.Effect<never, Errors.ModelError> => {
   // Where there is a span, and @effect/ai always has one, Effect hands on a proxy of the error.
@@ -82,7 +97,7 @@ export const failWith = (spanned: unknown): Effect.Effect<never, Errors.ModelErr
   if (inner instanceof Errors.ModelError) return Effect.fail(inner)
   return Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const wait = retryAfter(error, now)
-    const fields = { reason: reasonOf(error), message: summary(error), cause: error }
+    const fields = { reason: reasonOf(error), message: summary(error), cause: withoutSecrets(error) }
     return Effect.fail(new Errors.ModelError(wait === undefined ? fields : { ...fields, retryAfter: wait }))
   })
 }
@@ -94,7 +109,8 @@ export const fromErrorPart = (error: unknown): Errors.ModelError => {
 }
 
 /** A `ModelError` as theirs. It is the `cause`. */
-export const toAiError = (method: string, error: Errors.ModelError): AiError.AiError => {
+export const toAiError = (method: string, spanned: Errors.ModelError): AiError.AiError => {
+  const error = Cause.originalError(spanned)
   const fields = { module: "Heddle", method, description: `${error.reason}: ${error.message}`, cause: error }
   switch (error.reason) {
     case "BadRequest":
