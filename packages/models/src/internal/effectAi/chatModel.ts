@@ -84,13 +84,7 @@ const whole = (
       patience === undefined
         ? reply
         : Effect.timeoutFail(reply, { duration: patience, onTimeout: () => silent(patience) }),
-    Effect.flatMap((parts) => {
-      const target = reader()
-      return Effect.map(
-        Effect.forEach(parts, (part) => readPart(target, part)),
-        (read) => read.flat()
-      )
-    })
+    Effect.flatMap((parts) => readAll(reader(), parts))
   )
 }
 
@@ -105,37 +99,36 @@ const salvage = (
   return parts === undefined ? failWith(error) : Effect.succeed(parts)
 }
 
-const readPart = (
+const readAll = (
   target: Reader,
-  part: TheirPart
-): Effect.Effect<ReadonlyArray<ChatModel.ModelPart>, Errors.ModelError> =>
-  part.type === "error" ? Effect.fail(fromErrorPart(part.error)) : Effect.succeed(target.read(part))
+  parts: ReadonlyArray<TheirPart>
+): Effect.Effect<ReadonlyArray<ChatModel.ModelPart>, Errors.ModelError> => {
+  const broken = parts.find((part) => part.type === "error")
+  return broken === undefined ? Effect.succeed(parts.flatMap(target.read)) : Effect.fail(fromErrorPart(broken.error))
+}
 
-/** The reply as it comes. */
+/** Sends the reply into a sink as it comes. */
 const streamed = (
   model: LanguageModel.Service,
-  { context, offered, options, patience }: Asked
-): Stream.Stream<ChatModel.ModelPart, Errors.ModelError> =>
-  Stream.suspend(() => {
-    const target = reader()
-    const parts: Stream.Stream<Response.StreamPart<AnyTools>, AiError> = model.streamText(options)
-    return parts.pipe(
-      Stream.mapInputContext((outer: Context.Context<never>) => Context.merge(outer, context)),
-      Stream.map((part): TheirPart => part),
-      // What came after a call of an unknown tool is lost, its usage too.
-      Stream.catchAll((error) =>
-        Stream.unwrap(Effect.map(salvage(error, offered), (parts) => Stream.fromIterable(ended(parts))))
-      ),
-      (parts) => (patience === undefined ? parts : Stream.timeoutFail(parts, () => silent(patience), patience)),
-      Stream.mapChunksEffect((chunk) =>
-        Effect.map(
-          Effect.forEach(Chunk.toReadonlyArray(chunk), (part) => readPart(target, part)),
-          (read) => Chunk.unsafeFromArray(read.flat())
-        )
-      ),
-      Stream.concat(Stream.suspend(() => (target.finished() ? Stream.empty : Stream.fail(cutOff()))))
-    )
-  })
+  { context, offered, options, patience }: Asked,
+  sink: Call.Sink<ChatModel.ModelPart, ChatModel.ModelReply>
+): Effect.Effect<void, Errors.ModelError> => {
+  const target = reader()
+  const tell = (parts: ReadonlyArray<TheirPart>) =>
+    Effect.flatMap(readAll(target, parts), (read) => Call.into(Call.fromIterable(read), sink))
+  const parts: Stream.Stream<Response.StreamPart<AnyTools>, AiError> = model.streamText(options)
+  const patient = patience === undefined ? parts : Stream.timeoutFail(parts, () => silent(patience), patience)
+  return Stream.runForEachChunk(patient, (chunk) => tell(Chunk.toReadonlyArray(chunk))).pipe(
+    // What came after a call of an unknown tool is lost, its usage too.
+    Effect.catchAll((error) =>
+      error._tag === "ModelError"
+        ? Effect.fail(error)
+        : Effect.flatMap(salvage(error, offered), (parts) => tell(ended(parts)))
+    ),
+    Effect.flatMap(() => (target.finished() ? Effect.void : Effect.fail(cutOff()))),
+    Effect.mapInputContext((outer: Context.Context<never>) => Context.merge(outer, context))
+  )
+}
 
 const ended = (parts: ReadonlyArray<TheirPart>): ReadonlyArray<TheirPart> =>
   parts.some((part) => part.type === "finish") ? parts : [...parts, finish("tool-calls")]
@@ -152,11 +145,9 @@ export const make = (model: LanguageModel.Service, options: Options): ChatModel.
     Call.fromSink((sink) =>
       Effect.suspend(() => {
         const asked = ask(request, options)
-        const call =
-          sink.demand === "live" && asked.output === undefined
-            ? Call.fromStream(streamed(model, asked))
-            : Call.unwrap(Effect.map(whole(model, asked), Call.fromIterable))
-        return Call.into(call, sink)
+        return sink.demand === "live" && asked.output === undefined
+          ? streamed(model, asked, sink)
+          : Effect.flatMap(whole(model, asked), (parts) => Call.into(Call.fromIterable(parts), sink))
       })
     )
 })
