@@ -92,6 +92,34 @@ for (const way of ["run", "stream"] as const) {
   })
 }
 
+it.scopedLive("a stream that arrives byte by byte is the same", () =>
+  Effect.gen(function* () {
+    const { url } = yield* serve((response) => {
+      begin(response)
+      const body = Buffer.from(
+        events([thinking, { type: "text", text: "Grüße, 👩‍👩‍👧!" }, ask])
+          .map(sse)
+          .join("")
+      )
+      for (const byte of body) response.write(Buffer.of(byte))
+      response.end()
+    })
+    const reply = yield* Effect.gen(function* () {
+      const model = yield* ChatModel.ChatModel
+      return yield* Call.collect(model.call(ChatModel.request({ tools: Tools.make(weather) })), ChatModel.fold)
+    }).pipe(Effect.provide(layerAt(url)))
+    expect(reply.value.content).toEqual([
+      {
+        _tag: "Reasoning",
+        text: "Where is Oslo?",
+        metadata: { anthropic: { type: "thinking", signature: "sig-1" } }
+      },
+      { _tag: "Text", text: "Grüße, 👩‍👩‍👧!" },
+      Message.toolCall("toolu_1", "weather", { city: "Oslo" })
+    ])
+  })
+)
+
 describe("an error over HTTP", () => {
   const reasons = (errors: ReadonlyArray<Errors.ModelError>) => errors.map((error) => [error.reason, error.retryAfter])
 
@@ -121,6 +149,18 @@ describe("an error over HTTP", () => {
       })
     )
   }
+
+  it.scopedLive("of a proxy in its own words is told by its status only when it was streamed", () =>
+    Effect.gen(function* () {
+      const errors = yield* failures((response) => {
+        response.writeHead(429, { "content-type": "application/json", "retry-after": "3" }).end('{"detail":"slow"}')
+      })
+      expect(reasons(errors)).toEqual([
+        ["InvalidResponse", undefined],
+        ["RateLimited", 3000]
+      ])
+    })
+  )
 
   const half = events([done]).slice(0, 4)
   const broken: ReadonlyArray<readonly [string, (response: ServerResponse) => void, Errors.ModelErrorReason]> = [

@@ -121,17 +121,15 @@ describe("a toolkit as tools of ours", () => {
     }).pipe(Effect.provide(WeatherLive))
   )
 
-  it.effect("leaves out what a provider runs itself", () =>
-    Effect.gen(function* () {
-      const of = (name: string, requiresHandler: boolean) =>
-        AiTool.providerDefined({ id: `x.${name}`, toolkitName: name, providerName: name, args: {}, requiresHandler })
-      const tools = EffectAi.fromToolkit({
-        tools: { search: of("search", false)({}), bash: of("bash", true)({}) },
-        handle: () => Effect.die("not asked")
-      } as never)
-      expect(tools.names).toEqual(["bash"])
-    })
-  )
+  it("leaves out what a provider runs itself", () => {
+    const of = (name: string, requiresHandler: boolean) =>
+      AiTool.providerDefined({ id: `x.${name}`, toolkitName: name, providerName: name, args: {}, requiresHandler })
+    const tools = EffectAi.fromToolkit({
+      tools: { search: of("search", false)({}), bash: of("bash", true)({}) },
+      handle: () => Effect.die("not asked")
+    } as never)
+    expect(tools.names).toEqual(["bash"])
+  })
 })
 
 describe("tools of ours as a toolkit", () => {
@@ -196,7 +194,7 @@ describe("an embedding model", () => {
       const theirs = yield* AiEmbeddingModel.make({
         embedMany: (texts) => {
           asked.push(texts)
-          return Effect.succeed(texts.map((text, index) => ({ index, embeddings: [text.length, index] })).reverse())
+          return Effect.succeed(texts.map((text, index) => ({ index, embeddings: [text.length, index] })).toReversed())
         }
       })
       const ours = EffectAi.fromEmbeddingModel(theirs, { name: "lengths" })

@@ -9,7 +9,7 @@ import { Call, ChatModel, Errors, Tool, Tools } from "@heddle/core"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { toAiError } from "./errors.ts"
-import { permissive } from "./offer.ts"
+import { description, jsonSchema, permissive } from "./offer.ts"
 import { fromReply, writer } from "./parts.ts"
 import { toHistory, toInstructions } from "./request.ts"
 
@@ -21,18 +21,6 @@ const shown = (tool: AiTool.Any): Tool.Tool =>
     parameters: permissive(jsonSchema(tool)),
     execute: () => Effect.dieMessage(`The tool "${tool.name}" is run by @effect/ai.`)
   })
-
-// These two ask for the type parameters of a tool and read its parameters' `ast` alone.
-type Described = Parameters<typeof AiTool.getJsonSchema>[0]
-
-/** The description of a tool, or of its parameters. */
-export const description = (tool: AiTool.Any): string => AiTool.getDescription(tool as Described) ?? ""
-
-/** The JSON Schema of the parameters of a tool. None at all would be anything but null, so it is said for them. */
-export const jsonSchema = (tool: AiTool.Any): object =>
-  tool.parametersSchema === AiTool.EmptyParams
-    ? { type: "object", properties: {}, additionalProperties: false }
-    : AiTool.getJsonSchema(tool as Described)
 
 const request = (options: LanguageModel.ProviderOptions, settings: Settings): ChatModel.ModelRequest => {
   const foreign = options.tools.find(AiTool.isProviderDefined)

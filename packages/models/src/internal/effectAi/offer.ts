@@ -1,5 +1,6 @@
 /**
- * Our tools as @effect/ai offers them to a model: to be called, not to be run.
+ * Our tools as @effect/ai offers them to a model, to be called and not to be
+ * run; and how theirs are described.
  */
 import * as AiTool from "@effect/ai/Tool"
 import type * as Toolkit from "@effect/ai/Toolkit"
@@ -40,3 +41,15 @@ const withoutHandlers = (tools: ReadonlyArray<AiTool.Any>): Toolkit.WithHandler<
   tools: Object.fromEntries(tools.map((tool) => [tool.name, tool])),
   handle: (name) => Effect.dieMessage(`The tool "${String(name)}" is run by the agent's loop.`)
 })
+
+// These two ask for the type parameters of a tool and read its parameters' `ast` alone.
+type Described = Parameters<typeof AiTool.getJsonSchema>[0]
+
+/** The description of a tool, or of its parameters. */
+export const description = (tool: AiTool.Any): string => AiTool.getDescription(tool as Described) ?? ""
+
+/** The JSON Schema of the parameters of a tool. None at all would be anything but null, so it is said for them. */
+export const jsonSchema = (tool: AiTool.Any): object =>
+  tool.parametersSchema === AiTool.EmptyParams
+    ? { type: "object", properties: {}, additionalProperties: false }
+    : AiTool.getJsonSchema(tool as Described)

@@ -9,8 +9,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
-import { description, jsonSchema } from "./languageModel.ts"
-import { type AnyTools, parameters, permissive } from "./offer.ts"
+import { type AnyTools, description, jsonSchema, parameters, permissive } from "./offer.ts"
 
 /** A handler as it runs: a name and what a model gave for arguments. */
 type Handle = (name: string, params: unknown) => Effect.Effect<AiTool.HandlerResult<AiTool.Any>, unknown, unknown>
