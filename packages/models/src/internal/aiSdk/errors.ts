@@ -39,6 +39,8 @@ const byName: ReadonlyArray<readonly [string, Errors.ModelErrorReason]> = [
 
 /** Codes of providers, wherever they stand in an error; the first that is found decides. */
 const byCode: ReadonlyArray<readonly [RegExp, Errors.ModelErrorReason]> = [
+  // The provider of Anthropic says so where the first event cannot be read.
+  [/^ai_(jsonparse|typevalidation)error$/, "InvalidResponse"],
   [/context_length|context_window|prompt_too_long|string_above_max_length/, "ContextLength"],
   [/content_filter|content_policy|responsibleaipolicy|moderation/, "ContentFilter"],
   // The account cannot pay; another try does not help, though the status is that of a rate limit.
@@ -70,10 +72,11 @@ const networkCodes = /^(E[A-Z]{3,}|UND_ERR_\w+|ERR_(?:SSL|TLS|STREAM)\w*|CERT_\w
 /** What a call failed with, as a `ModelError`. `secrets` are cut out of its message. */
 export const modelError = (error: unknown, secrets: ReadonlyArray<string> = []): Errors.ModelError => {
   if (error instanceof Errors.ModelError) return error
-  const signs = signsOf(error)
-  const reason = reasonOf(error, signs)
+  const told = refusalIn(error) ?? error
+  const signs = signsOf(told)
+  const reason = reasonOf(told, signs)
   const retryAfter = retryAfterOf(signs.headers)
-  const message = clean(signs.message, secrets)
+  const message = shortened(clean(signs.message, secrets))
   return new Errors.ModelError({
     reason,
     message: message === "" ? `The provider failed${signs.status ? ` with status ${signs.status}` : ""}.` : message,
@@ -81,6 +84,13 @@ export const modelError = (error: unknown, secrets: ReadonlyArray<string> = []):
     // An error that says the key is not passed on.
     ...(!tells(error, secrets) && { cause: error })
   })
+}
+
+/** A server's error that its provider has not understood as one, since it looks like another server's. */
+const refusalIn = (error: unknown): unknown => {
+  const value = isSdkError(error, "TypeValidationError") ? error["value"] : undefined
+  const inner = isFields(value) ? value["error"] : undefined
+  return isFields(inner) && typeof inner["message"] === "string" ? inner : undefined
 }
 
 const reasonOf = (error: unknown, signs: Signs): Errors.ModelErrorReason => {
@@ -92,6 +102,8 @@ const reasonOf = (error: unknown, signs: Signs): Errors.ModelErrorReason => {
   if (refused && contextLengthTexts.test(signs.message)) return "ContextLength"
   if (refused && contentFilterTexts.test(signs.message)) return "ContentFilter"
   if (code === "Authentication" && status === "RateLimited") return code
+  // A status that stands for any failure, also of a request that was answered with 200 and an error.
+  if (signs.status === 500 && code !== undefined) return code
   // 413 is about the size of the request.
   if (signs.status === 413) return "ContextLength"
   return status ?? ofCause(error) ?? code ?? "Unknown"
@@ -143,10 +155,10 @@ const signsOf = (error: unknown): Signs => {
   }
 }
 
-/** `type`, `code`, `status` of an error, and of the one in it. */
+/** `type`, `code`, `status`, `name` of an error, and of the one in it. */
 const collectCodes = (value: unknown, codes: Array<string>, depth = 0): void => {
   if (!isFields(value) || depth > 3) return
-  for (const key of ["type", "code", "status"]) {
+  for (const key of ["type", "code", "status", "name"]) {
     const code = value[key]
     if (typeof code === "string") codes.push(code.toLowerCase())
   }
@@ -186,6 +198,9 @@ const clean = (message: string, secrets: ReadonlyArray<string>): string =>
   secrets
     .reduce((text, secret) => (secret === "" ? text : text.replaceAll(secret, "<redacted>")), message)
     .replace(keyLike, "<redacted>")
+
+/** Some libraries say all that they have read. The cause has it. */
+const shortened = (message: string): string => (message.length > 500 ? `${message.slice(0, 499)}…` : message)
 
 /** Whether an error, or what caused it, says a secret. */
 const tells = (error: unknown, secrets: ReadonlyArray<string>): boolean =>
