@@ -22,13 +22,13 @@
 import { Call, ChatModel, Errors, Tenant } from "@heddle/core"
 import { quoted, unknownName } from "@heddle/core/names"
 import { expecting, optional, problems } from "@heddle/core/settings"
-import type * as Config from "effect/Config"
+import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as RcMap from "effect/RcMap"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import { Revision, Revisions } from "./internal/revisions.ts"
@@ -69,7 +69,7 @@ export const Entry = Schema.Struct({
       expecting("the name of an environment variable, in capital letters, digits and underscores")
     )
   )
-}).annotations(expecting("an object with name, provider and model"))
+})
 
 /** What a name stands for, as data. */
 export interface Entry extends Schema.Schema.Type<typeof Entry> {}
@@ -164,7 +164,7 @@ const make = (providers: ReadonlyMap<string, ModelProvider>, { idleTimeToLive = 
     const set = (entry: EntryWithKey): Effect.Effect<void, ModelUnavailable> =>
       Effect.suspend(() => {
         const revision = new Revision(entry)
-        return checked(revision.entry).pipe(
+        return checked(revision).pipe(
           Effect.zipRight(providerOf(providers, revision.entry)),
           Effect.zipRight(change(() => revisions.set(revision)))
         )
@@ -210,8 +210,14 @@ const unknownModel = (model: string, tenant: string, revisions: Revisions): Effe
   })
 }
 
-const checked = (entry: Entry): Effect.Effect<void, ModelUnavailable> => {
-  const found = problems(Entry, entry)
+const checked = ({ apiKey, entry }: Revision): Effect.Effect<void, ModelUnavailable> => {
+  const found = [
+    ...problems(Entry, entry),
+    // Data may have a text here, which must not be printed.
+    ...(apiKey === undefined || Redacted.isRedacted(apiKey) || Config.isConfig(apiKey)
+      ? []
+      : ['apiKey: expected a Redacted or a Config; data says the name of an environment variable in "apiKeyFrom"'])
+  ]
   return found.length === 0 ? Effect.void : invalid(String(entry.name), found)
 }
 

@@ -1,3 +1,7 @@
+export * as CircuitBreaker from "./CircuitBreaker.ts"
+export * as ModelDecorator from "./ModelDecorator.ts"
 export * as ModelProvider from "./ModelProvider.ts"
 export * as ModelRegistry from "./ModelRegistry.ts"
 export * as OfflineModel from "./OfflineModel.ts"
+export * as RateLimit from "./RateLimit.ts"
+export * as UsageMeter from "./UsageMeter.ts"
