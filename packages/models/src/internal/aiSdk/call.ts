@@ -74,6 +74,8 @@ class Reading {
   private readonly abort = new AbortController()
   private readonly assembly = new Assembly()
   private reader: ReadableStreamDefaultReader<LanguageModelV3StreamPart> | undefined
+  /** Since others have had a turn; a wait for the reader need not have been one. */
+  private partsRead = 0
   private left = false
   private finished = false
   private readonly model: LanguageModelV3
@@ -103,7 +105,7 @@ class Reading {
   private async go(resume: (answer: Answer) => void): Promise<void> {
     try {
       this.reader ??= await this.start()
-      for (let n = 0; n < partsOfTurn; n++) {
+      while (this.partsRead++ < partsOfTurn) {
         // Not the provider's fault, if it throws.
         const wait = this.passOn(resume)
         if (wait === undefined) return
@@ -114,6 +116,7 @@ class Reading {
         if (done) throw cut()
         this.take(value)
       }
+      this.partsRead = 0
       resume(Effect.zipRight(turn, this.next))
     } catch (error) {
       resume(Effect.fail(this.failure(error)))

@@ -21,6 +21,7 @@ type Piece = ChatModel.TextPart | ChatModel.ReasoningPart
 /** A text or a thought that is being said. */
 interface Block {
   readonly tag: Piece["_tag"]
+  readonly id: string
   metadata: Metadata
   /** What has not been passed on yet. */
   text: string
@@ -96,6 +97,7 @@ export class Assembly {
       case "reasoning":
         return this.add({
           tag: content.type === "text" ? "Text" : "Reasoning",
+          id: "",
           text: content.text,
           metadata: content.providerMetadata,
           ended: true
@@ -167,19 +169,24 @@ export class Assembly {
   private start(tag: Piece["_tag"], id: string, metadata: Metadata): Block {
     const before = this.open.get(`${tag} ${id}`)
     if (before !== undefined) this.close(before)
-    const block: Block = { tag, metadata, text: "", ended: false }
+    const block: Block = { tag, id, metadata, text: "", ended: false }
     this.open.set(`${tag} ${id}`, block)
     this.add(block)
     return block
   }
 
   private delta(tag: Piece["_tag"], id: string, delta: string, metadata: Metadata): void {
-    const found = this.open.get(`${tag} ${id}`)
-    // A provider that does not say where a text begins begins it here.
-    const block = found === undefined || found.tag === "ToolCall" ? this.start(tag, id, undefined) : found
+    const first = this.slots[0]
+    const block = first?.tag === tag && first.id === id && !first.ended ? first : this.find(tag, id)
     if (metadata !== undefined) block.metadata = merge(block.metadata, metadata)
     if (block === this.slots[0]) this.say(block, delta)
     else block.text += delta
+  }
+
+  /** A provider that does not say where a text begins begins it with its first piece. */
+  private find(tag: Piece["_tag"], id: string): Block {
+    const found = this.open.get(`${tag} ${id}`)
+    return found === undefined || found.tag === "ToolCall" ? this.start(tag, id, undefined) : found
   }
 
   private end(tag: Piece["_tag"], id: string, metadata: Metadata): void {
