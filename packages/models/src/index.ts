@@ -1,1 +1,2 @@
 export * as OfflineModel from "./OfflineModel.ts"
+export * as ToolProvider from "./ToolProvider.ts"

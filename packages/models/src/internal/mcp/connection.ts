@@ -1,0 +1,174 @@
+/**
+ * One connection to a server, from the handshake until it is closed or lost.
+ */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js"
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
+import { type Progress, ResultSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import type { Limits, Options, ServerInfo } from "../../mcp.ts"
+import type { ToolDefinition } from "../../ToolProvider.ts"
+import { definition, Page } from "./definitions.ts"
+import type { Failure, Teller } from "./failure.ts"
+import type { Way } from "./transports.ts"
+import { Watched } from "./watched.ts"
+
+/** A connection. */
+export interface Connection {
+  readonly info: ServerInfo
+  /** Whether it can be used, as far as is known. */
+  readonly isOpen: () => boolean
+  /** Says that it cannot be used any more. */
+  readonly giveUp: () => void
+  /** The tools. They are asked for when they may have changed. */
+  readonly list: Effect.Effect<ReadonlyArray<ToolDefinition>, Failure>
+  /** Runs a tool for its result as the server says it. Interruption cancels it there. */
+  readonly call: (
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    onProgress?: (progress: Progress) => void
+  ) => Effect.Effect<unknown, Failure>
+}
+
+/** What a connection is opened with. */
+export interface Opening {
+  readonly options: Options
+  readonly limits: Limits
+  readonly way: Way
+  readonly tell: Teller
+  /** Is told when the list of tools may have changed. */
+  readonly onChange: () => void
+}
+
+/** The SDK's own limit of time, which is ours to set by interruption: the longest that a timer has, in milliseconds. */
+const noTimeout = 2 ** 31 - 1
+
+/** Pages of a list: a server may give one without end, with nothing in it. */
+const mostPages = 1000
+
+/** Connects. The connection is closed with the scope. */
+export const open = ({
+  limits,
+  onChange,
+  options,
+  tell,
+  way
+}: Opening): Effect.Effect<Connection, Failure, Scope.Scope> =>
+  Effect.gen(function* () {
+    let answered = false
+    let version = 0
+    let isForgotten = false
+    let tooLarge: string | undefined
+    const client = new Client(options.clientInfo ?? { name: "heddle", version: "0" })
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+      version++
+      onChange()
+    })
+    const { watched } = yield* Effect.acquireRelease(
+      Effect.map(Effect.tryPromise({ try: () => way.open(limits), catch: tell.ofCause }), (opened) => ({
+        ...opened,
+        watched: opened.watched ?? new Watched(opened.transport)
+      })),
+      ({ giveUp, leave, watched }) =>
+        Effect.promise(async () => {
+          if (!answered) giveUp()
+          else if (!watched.closed) await leave?.()
+          await watched.close().catch(() => {})
+        })
+    )
+    client.onerror = (error) => {
+      if (!/exceeded maximum size/.test(error.message)) return
+      tooLarge = `sent a message of more than ${limits.message} bytes.`
+      watched.allLost(tooLarge)
+    }
+    client.onclose = onChange
+    const ofCause = (cause: unknown): Failure =>
+      tooLarge !== undefined
+        ? tell.failure("InvalidResponse", tooLarge)
+        : watched.closed
+          ? tell.failure("Unavailable", "went away.", { passing: true })
+          : tell.ofCause(cause)
+    const asking = (method: string, params: Record<string, unknown>, onprogress?: (progress: Progress) => void) =>
+      Effect.tryPromise({
+        try: (signal) =>
+          client.request({ method, params }, ResultSchema, {
+            signal,
+            timeout: noTimeout,
+            ...(onprogress && { onprogress })
+          }),
+        catch: ofCause
+      }).pipe(
+        Effect.tapError((failure) =>
+          Effect.sync(() => {
+            if (failure.forgotten) isForgotten = true
+          })
+        )
+      )
+
+    yield* Effect.tryPromise({
+      // A class that has its session behind a getter fits the interface only where an optional property may be `undefined`.
+      try: () => client.connect(watched as Transport, { timeout: noTimeout }),
+      catch: ofCause
+    })
+    answered = true
+
+    const fetchAll = Effect.gen(function* () {
+      const tools: Array<ToolDefinition> = []
+      const refused: Array<string> = []
+      let cursor: string | undefined
+      for (let pages = 0; pages === 0 || cursor !== undefined; pages++) {
+        const page = Schema.decodeUnknownEither(Page)(
+          yield* asking("tools/list", cursor === undefined ? {} : { cursor })
+        )
+        if (Either.isLeft(page)) return yield* tell.failure("InvalidResponse", "gave a list of tools that is none.")
+        for (const tool of page.right.tools) {
+          const defined = definition(tool, limits)
+          if (typeof defined === "string") refused.push(defined)
+          else tools.push(defined)
+          if (tools.length + refused.length > limits.tools) {
+            return yield* tell.failure(
+              "InvalidResponse",
+              `lists more than ${limits.tools} tools. If that is meant to be, raise \`limits.tools\`.`
+            )
+          }
+        }
+        cursor = page.right.nextCursor
+        if (pages >= mostPages) {
+          return yield* tell.failure("InvalidResponse", `lists its tools on more than ${mostPages} pages.`)
+        }
+      }
+      if (refused.length > 0) {
+        yield* Effect.logWarning(
+          `Tools of the MCP server "${options.name}" are left out: ${refused.slice(0, 10).join("; ")}${refused.length > 10 ? ` and ${refused.length - 10} more` : ""}.`
+        )
+      }
+      return tools
+    })
+
+    let known: { readonly version: number; readonly tools: ReadonlyArray<ToolDefinition> } | undefined
+    const hasTools = client.getServerCapabilities()?.tools !== undefined
+    const listing = yield* Effect.makeSemaphore(1)
+    const list = Effect.suspend(() => {
+      if (!hasTools) return Effect.succeed([])
+      if (known?.version === version) return Effect.succeed(known.tools)
+      // What changes while it is being read is read the next time.
+      const asked = version
+      return Effect.tap(fetchAll, (tools) => {
+        known = { version: asked, tools }
+      })
+    })
+
+    const { name = options.name, version: serverVersion = "" } = client.getServerVersion() ?? {}
+    const instructions = client.getInstructions()
+    return {
+      info: { name, version: serverVersion, ...(instructions !== undefined && { instructions }) },
+      isOpen: () => !watched.closed && !isForgotten,
+      giveUp: () => {
+        isForgotten = true
+      },
+      list: listing.withPermits(1)(list),
+      call: (tool, args, onProgress) => asking("tools/call", { name: tool, arguments: args }, onProgress)
+    }
+  })
