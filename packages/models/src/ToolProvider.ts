@@ -133,12 +133,19 @@ export interface Options<Mode extends Tool.FailureMode = Tool.FailureMode> {
 }
 
 /** How a run has the tools of a provider. */
-export interface HandlerOptions<Mode extends Tool.FailureMode = Tool.FailureMode> extends Options<Mode> {
+export interface HandlerOptions<
+  Mode extends Tool.FailureMode = Tool.FailureMode,
+  Unavailable extends "fail" | "warn" = "fail" | "warn"
+> extends Options<Mode> {
   /** The name of the handler. @default "toolProvider" */
   readonly name?: string
   /** What a run does when the tools cannot be listed: fail, or go on without them and with a warning. @default "fail" */
-  readonly onUnavailable?: "fail" | "warn"
+  readonly onUnavailable?: Unavailable
 }
+
+/** What a handler fails with: nothing of its own where nothing is to fail a run. */
+export type Raised<Mode extends Tool.FailureMode, Unavailable extends "fail" | "warn"> =
+  Tool.Raised<ToolProviderError, Mode> | (Unavailable extends "fail" ? ToolProviderError : never)
 
 /**
  * The tools of a provider as they are now, in the order in which it lists them. Names
@@ -197,46 +204,53 @@ const tooLate = ({ name }: ToolProvider, call: ToolCall): ToolProviderError =>
  *
  * Throws a `DefinitionError` for a prefix that no tool may have.
  */
-export const handler = <E = never, R = never, const Mode extends Tool.FailureMode = "return">(
+export const handler = <
+  E = never,
+  R = never,
+  const Mode extends Tool.FailureMode = "return",
+  const Unavailable extends "fail" | "warn" = "fail"
+>(
   provider: ToolProvider | Effect.Effect<ToolProvider, E, R>,
-  options: HandlerOptions<Mode> = {}
-): Handler.Handler<never, E | ToolProviderError, R> => {
+  options: HandlerOptions<Mode, Unavailable> = {}
+): Handler.Handler<never, E | Raised<Mode, Unavailable>, R> => {
   const { name = "toolProvider", onUnavailable = "fail" } = options
   const make = builder<Mode>(options)
   const hooks = (provider: ToolProvider) => {
     const warnings = new Map<string, AgentRun.Warning>()
-    const warn = (error: ToolProviderError) => warnings.set(error.message, { handler: name, error })
+    const warn = (error: ToolProviderError) => void warnings.set(error.message, { handler: name, error })
     let listed: ReadonlyArray<ToolDefinition> | undefined
-    let made: Tools.Tools<ToolProviderError> = Tools.empty
+    let made: Offered<Mode> = Tools.empty
     const current = Effect.map(provider.definitions.list, (definitions) => {
       if (definitions !== listed) made = make(provider, (listed = definitions))
       return made
     })
-    const orWarned =
-      onUnavailable === "fail"
-        ? current
-        : Effect.catchAll(current, (error) => Effect.sync(() => (warn(error), Tools.empty)))
+    const orWarned = Effect.catchAll(current, (error): Effect.Effect<Offered<Mode>, Raised<Mode, Unavailable>> =>
+      onUnavailable === "warn"
+        ? Effect.as(
+            Effect.sync(() => warn(error)),
+            Tools.empty
+          )
+        : // Then it is in the type.
+          Effect.fail(error as Raised<Mode, Unavailable>)
+    )
     const add = (there: Tools.Tools<unknown, unknown>) =>
       Effect.map(orWarned, (ours) => {
         const { free, taken } = withoutTaken(ours, there)
         for (const tool of taken) warn(hidden(provider, tool))
         return Tools.concat(there, free)
       })
-    return {
-      wrapAgent: (
-        run: AgentRun.RunConfig,
-        next: (run: AgentRun.RunConfig) => AgentRun.AgentCall<AgentRun.AgentResult, Handler.Upstream>
-      ) => {
+    const hooks: Handler.Hooks<Raised<Mode, Unavailable>> = {
+      wrapAgent: (run, next) => {
         warnings.clear()
         return AgentEvent.warnAfter(next(run), () => Effect.sync(() => Array.from(warnings.values())))
       },
-      wrapModelCall: ((request, next) =>
+      // No tools are wanted for the last word at the step limit, for example.
+      wrapModelCall: (request, next) =>
         request.toolChoice === "none"
           ? next(request)
-          : Call.unwrap(Effect.map(add(request.tools), (tools) => next({ ...request, tools })))) satisfies NonNullable<
-        Handler.Hooks<ToolProviderError>["wrapModelCall"]
-      >
+          : Call.unwrap(Effect.map(add(request.tools), (tools) => next({ ...request, tools })))
     }
+    return hooks
   }
   return Handler.effect(name, Effect.map(Effect.isEffect(provider) ? provider : Effect.succeed(provider), hooks))
 }
