@@ -20,8 +20,6 @@ export interface Connection {
   readonly info: ServerInfo
   /** Whether it can be used, as far as is known. */
   readonly isOpen: () => boolean
-  /** Says that it cannot be used any more. */
-  readonly giveUp: () => void
   /** The tools. They are asked for when they may have changed. */
   readonly list: Effect.Effect<ReadonlyArray<ToolDefinition>, Failure>
   /** Runs a tool for its result as the server says it. Interruption cancels it there. */
@@ -164,10 +162,7 @@ export const open = ({
     const instructions = client.getInstructions()
     return {
       info: { name, version: serverVersion, ...(instructions !== undefined && { instructions }) },
-      isOpen: () => !watched.closed && !isForgotten,
-      giveUp: () => {
-        isForgotten = true
-      },
+      isOpen: () => !watched.closed && !isForgotten && tooLarge === undefined,
       list: listing.withPermits(1)(list),
       call: (tool, args, onProgress) => asking("tools/call", { name: tool, arguments: args }, onProgress)
     }

@@ -45,7 +45,9 @@ export class Watched {
       const isAnswer = "id" in message && !("method" in message)
       // An answer that nobody waits for is that to a request that was given up.
       if (isAnswer && message.id !== undefined && !this.#waiting.delete(message.id)) return
-      this.onmessage?.(message, extra)
+      if (!isAnswer) return this.onmessage?.(message, extra)
+      // The SDK handles news a turn later than answers, and so would drop those that have come just before.
+      void Promise.resolve().then(() => Promise.resolve().then(() => this.onmessage?.(message, extra)))
     }
     return this.#inner.start()
   }
