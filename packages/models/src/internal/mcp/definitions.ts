@@ -58,7 +58,7 @@ export const definition = (tool: unknown, limits: Limits): ToolDefinition | stri
 
 const nameOf = (tool: unknown): string => {
   const name = typeof tool === "object" && tool !== null && "name" in tool ? tool.name : undefined
-  return typeof name === "string" ? JSON.stringify(cut(name, longestName)) : "a tool without a name"
+  return typeof name === "string" ? JSON.stringify(cut(name, 64)) : "a tool without a name"
 }
 
 const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length - 1)}…` : text)
