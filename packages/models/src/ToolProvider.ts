@@ -252,7 +252,8 @@ export const handler = <
     }
     return hooks
   }
-  return Handler.effect(name, Effect.map(Effect.isEffect(provider) ? provider : Effect.succeed(provider), hooks))
+  const given = Effect.isEffect(provider) ? provider : Effect.succeed(provider)
+  return Handler.declare(Handler.effect(name, Effect.map(given, hooks)), { hooks: ["wrapAgent", "wrapModelCall"] })
 }
 
 const hidden = ({ name }: ToolProvider, tool: string): ToolProviderError =>

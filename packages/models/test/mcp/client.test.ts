@@ -3,7 +3,7 @@ import { Agent, type AgentEvent, Call, Message, Tool } from "@heddle/core"
 import { ToolProvider } from "@heddle/models"
 import * as Mcp from "@heddle/models/mcp"
 import { ScriptedModel } from "@heddle/testing"
-import { Deferred, Effect, Exit, Fiber, Redacted, Scope, Stream } from "effect"
+import { Effect, Exit, Fiber, Logger, Redacted, Scope, Stream } from "effect"
 import { call, inMemory, Log, namesOf, program, text, until, web } from "./support.ts"
 
 const isRunning = (pid: number) => {
@@ -119,14 +119,15 @@ for (const way of ["a program", "over HTTP", "in memory"] as const) {
   describe(`news of a server, ${way}`, () => {
     it.scopedLive("tools that appear and vanish are there and gone in the next request of a run", () =>
       Effect.gen(function* () {
-        const server = yield* ways[way](new Log())
-        const changed = yield* Deferred.make<void>()
+        const log = new Log()
+        const server = yield* ways[way](log)
         let changes = 0
         yield* Effect.forkScoped(
-          Stream.runForEach(server.definitions.changes, () => {
-            changes++
-            return Deferred.succeed(changed, undefined)
-          })
+          Stream.runForEach(server.definitions.changes, () =>
+            Effect.sync(() => {
+              changes++
+            })
+          )
         )
         // Over HTTP the news and the result come by different ways, so the model waits for the news.
         const model = yield* ScriptedModel.make([
@@ -153,7 +154,7 @@ for (const way of ["a program", "over HTTP", "in memory"] as const) {
         })
         yield* server.connect
         // The stream of news is opened after the handshake.
-        if (way === "over HTTP") yield* Effect.sleep("200 millis")
+        if (way === "over HTTP") yield* until(() => log.count("GET") === 1)
         yield* Agent.run(agent, "go").pipe(Effect.provide(model.layer))
         const offered = (yield* model.requests).map(({ tools }) =>
           tools.names.filter((name) => /grow|shrink/.test(name))
@@ -326,6 +327,35 @@ describe("a server over HTTP", () => {
     )
   }
 
+  it.scopedLive(
+    "whose answers could be taken up again fails the calls that are going on when that does not succeed",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* web("plain", { resumable: true })
+        const client = yield* Mcp.http({ name: "odd", url: server.url })
+        const stalling = yield* Effect.fork(Effect.flip(call(client, "stall")))
+        yield* until(() => server.log.count("call stall") === 1)
+        server.refuse = (request) => (request.method === "GET" ? 503 : undefined)
+        server.cut()
+        expect(yield* Fiber.join(stalling)).toMatchObject({ _tag: "ToolProviderError", reason: "Unavailable" })
+        expect(yield* text(client, "echo")).toBe("{}")
+      })
+  )
+
+  it.scopedLive("ends the request of a call that was cancelled", () =>
+    Effect.gen(function* () {
+      for (const options of [{}, { json: true }, { resumable: true }]) {
+        const server = yield* web("plain", options)
+        const client = yield* Mcp.http({ name: "odd", url: server.url })
+        const stalling = yield* Effect.fork(call(client, "stall"))
+        yield* until(() => server.log.count("call stall") === 1)
+        yield* Fiber.interrupt(stalling)
+        yield* until(() => server.log.count("cut off") === 1)
+        expect(server.log.count("cancelled")).toBe(1)
+      }
+    })
+  )
+
   for (const forgotten of [400, 404] as const) {
     it.scopedLive(`that has forgotten the session (HTTP ${forgotten}) is connected to again, without a failure`, () =>
       Effect.gen(function* () {
@@ -403,7 +433,10 @@ describe("a hostile server", () => {
   it.scopedLive("tools that make no sense are left out, and do not take the others with them", () =>
     Effect.gen(function* () {
       const server = yield* inMemory("hostile-list")
-      const tools = yield* ToolProvider.tools(server)
+      const warned: Array<unknown> = []
+      const logger = Logger.make(({ message }) => void warned.push(message))
+      const tools = yield* ToolProvider.tools(server).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+      expect(warned).toEqual([[expect.stringContaining('"untyped" is not described as a tool is; ')]])
       expect(tools.names).toEqual(["fine", "__proto__", "constructor", "with_spaces_and_more", "wordy", "harmless"])
       expect(tools.get("wordy")?.description).toHaveLength(10_000)
       expect(tools.get("fine")?.annotations).toEqual({ readOnly: true, destructive: false, idempotent: true })

@@ -56,6 +56,7 @@ export const makeServer = (mode: Mode, log: (line: string) => void): Server => {
         tool("deep", { inputSchema: { ...schema, properties: nested(20_000) } }),
         tool("n".repeat(300)),
         tool(""),
+        tool("lengthy", { execution: { taskSupport: "required" } }),
         { name: 7, inputSchema: schema },
         "not even an object",
         null,

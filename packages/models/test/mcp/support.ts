@@ -71,13 +71,20 @@ export interface Web {
 }
 
 /** Our server over HTTP on the loopback. */
-export const web = (mode: Mode = "plain", options: { readonly json?: boolean; readonly forgotten?: 400 | 404 } = {}) =>
+export const web = (
+  mode: Mode = "plain",
+  options: { readonly json?: boolean; readonly resumable?: boolean; readonly forgotten?: 400 | 404 } = {}
+) =>
   Effect.acquireRelease(
     Effect.promise(async (): Promise<{ readonly web: Web; readonly server: HttpServer }> => {
       const log = new Log()
       const sessions = new Map<string, StreamableHTTPServerTransport>()
       const server = createServer(async (request, response) => {
         web.requests.push({ method: request.method ?? "", headers: request.headers })
+        log.add(`${request.method}\n`)
+        response.on("close", () => {
+          if (!response.writableFinished) log.add("cut off\n")
+        })
         const status = web.refuse(request)
         if (status !== undefined) return void response.writeHead(status).end("go away, Bearer hush-hush")
         const id = request.headers["mcp-session-id"]
@@ -87,6 +94,12 @@ export const web = (mode: Mode = "plain", options: { readonly json?: boolean; re
           const made = new StreamableHTTPServerTransport({
             sessionIdGenerator: randomUUID,
             enableJsonResponse: options.json ?? false,
+            ...(options.resumable === true && {
+              eventStore: {
+                storeEvent: async () => randomUUID(),
+                replayEventsAfter: async (id: string) => id
+              }
+            }),
             onsessioninitialized: (id) => void sessions.set(id, made)
           })
           session = made

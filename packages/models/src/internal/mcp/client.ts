@@ -153,7 +153,7 @@ const withNews = <News, A, E>(
       for (let news = yield* Queue.take(queue); news !== over; news = yield* Queue.take(queue)) yield* see(news)
       return yield* Fiber.join(fiber)
     })
-    return yield* Effect.onInterrupt(seeing, () => Fiber.interrupt(fiber))
+    return yield* Effect.ensuring(seeing, Fiber.interrupt(fiber))
   })
 
 const over: unique symbol = Symbol("over")

@@ -112,6 +112,7 @@ export const open = ({
     })
     answered = true
 
+    let warned = ""
     const fetchAll = Effect.gen(function* () {
       const tools: Array<ToolDefinition> = []
       const refused: Array<string> = []
@@ -137,11 +138,11 @@ export const open = ({
           return yield* tell.failure("InvalidResponse", `lists its tools on more than ${mostPages} pages.`)
         }
       }
-      if (refused.length > 0) {
-        yield* Effect.logWarning(
-          `Tools of the MCP server "${options.name}" are left out: ${refused.slice(0, 10).join("; ")}${refused.length > 10 ? ` and ${refused.length - 10} more` : ""}.`
-        )
+      const leftOut = refused.slice(0, 10).join("; ") + (refused.length > 10 ? `; ${refused.length - 10} more` : "")
+      if (leftOut !== warned && leftOut !== "") {
+        yield* Effect.logWarning(`Tools of the MCP server "${options.name}" are left out: ${leftOut}.`)
       }
+      warned = leftOut
       return tools
     })
 

@@ -21,6 +21,7 @@ const Listed = Schema.Struct({
   inputSchema: Schema.declare(
     (u: unknown): u is object => typeof u === "object" && u !== null && "type" in u && u.type === "object"
   ),
+  execution: optional(Schema.Struct({ taskSupport: optional(Schema.String) })),
   annotations: optional(
     Schema.Struct({
       title: optional(Schema.String),
@@ -36,7 +37,8 @@ const decode = Schema.decodeUnknownEither(Listed)
 export const definition = (tool: unknown, limits: Limits): ToolDefinition | string => {
   const listed = decode(tool)
   if (Either.isLeft(listed)) return `${nameOf(tool)} is not described as a tool is`
-  const { annotations = {}, description, inputSchema, name } = listed.right
+  const { annotations = {}, description, execution, inputSchema, name } = listed.right
+  if (execution?.taskSupport === "required") return `${nameOf(tool)} can only be run as a task`
   if (!isWithin(inputSchema, limits.schema)) {
     return `${nameOf(tool)} has a schema of more than ${limits.schema} characters, or none that is JSON`
   }

@@ -23,6 +23,9 @@ interface Fetching {
   readonly noResuming: () => void
 }
 
+/** How long what was read last may take on its way through the SDK, in milliseconds. */
+const grace = 50
+
 /** Watches the answers to requests. */
 export const watching = ({ fetch, limit, onLost }: Options): Fetching => {
   const going = new Map<RequestId, () => void>()
@@ -40,6 +43,7 @@ export const watching = ({ fetch, limit, onLost }: Options): Fetching => {
       const id = requestId(init?.body)
       const abort = new AbortController()
       const follow = () => abort.abort(init?.signal?.reason)
+      if (init?.signal?.aborted === true) follow()
       init?.signal?.addEventListener("abort", follow)
       if (id !== undefined) going.set(id, () => abort.abort())
       const over = () => {
@@ -61,8 +65,7 @@ export const watching = ({ fetch, limit, onLost }: Options): Fetching => {
             over()
             if (id === undefined || !isEvents) return
             if (resumable && tooLarge === undefined) resuming.add(id)
-            // What was read last is still on its way through the SDK.
-            else setTimeout(() => onLost(id, tooLarge), 0)
+            else setTimeout(() => onLost(id, tooLarge), grace)
           }
         })
         if (id !== undefined) going.set(id, watched.drop(isEvents ? answered(id) : undefined))
