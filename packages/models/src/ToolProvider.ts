@@ -26,6 +26,7 @@ import { AgentEvent, type AgentRun, Call, Errors, Handler, Tool, Tools } from "@
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { chosen, type Filter } from "./internal/provider/choose.ts"
 import { toTools, withoutTaken } from "./internal/provider/tools.ts"
@@ -193,9 +194,10 @@ const tooLate = ({ name }: ToolProvider, call: ToolCall): ToolProviderError =>
   })
 
 /**
- * Gives the runs of an agent the tools of a provider, or of one that an Effect gives,
- * such as a service. The tools are looked at before each model call: one that appears
- * or vanishes between two steps is there or gone in the next request.
+ * Gives the runs of an agent the tools of a provider, or of one that an Effect gives
+ * each run: a service, or a provider of its own that is released with the run. The
+ * tools are looked at before each model call: one that appears or vanishes between two
+ * steps is there or gone in the next request.
  *
  * A tool whose name is taken, by the agent's own or by a handler before this one, is
  * left out, and the run's result has a warning: a server cannot put itself in the
@@ -212,7 +214,7 @@ export const handler = <
 >(
   provider: ToolProvider | Effect.Effect<ToolProvider, E, R>,
   options: HandlerOptions<Mode, Unavailable> = {}
-): Handler.Handler<never, E | Raised<Mode, Unavailable>, R> => {
+): Handler.Handler<never, E | Raised<Mode, Unavailable>, Exclude<R, Scope.Scope>> => {
   const { name = "toolProvider", onUnavailable = "fail" } = options
   const make = builder<Mode>(options)
   const hooks = (provider: ToolProvider) => {

@@ -279,6 +279,28 @@ describe("a server that is a program", () => {
     })
   )
 
+  it.scopedLive("that ends at once is an error that says where to look", () =>
+    Effect.gen(function* () {
+      const server = yield* Mcp.stdio({ name: "odd", command: process.execPath, args: ["-e", "process.exit(3)"] })
+      expect(yield* Effect.flip(server.connect)).toMatchObject({
+        reason: "Unavailable",
+        message: expect.stringContaining("`stderr`")
+      })
+    })
+  )
+
+  it.scopedLive("can be one for each run, ended with it", () =>
+    Effect.gen(function* () {
+      const log = new Log()
+      const agent = Agent.make({ name: "a", handlers: ToolProvider.handler(program("plain", log)) })
+      const model = ScriptedModel.layer([{ calls: [{ tool: "echo" }] }, "done"])
+      const run: Effect.Effect<unknown, unknown> = Agent.run(agent, "go").pipe(Effect.provide(model))
+      yield* run
+      expect(log.count("call echo")).toBe(1)
+      yield* until(() => !isRunning(pidIn(log)))
+    })
+  )
+
   it.scopedLive("may write other things to its output", () =>
     Effect.gen(function* () {
       expect(yield* text(yield* program("noisy"), "echo")).toBe("{}")
@@ -411,6 +433,19 @@ describe("a server over HTTP", () => {
       const client = yield* Mcp.http({ name: "odd", url: server.url })
       expect(yield* text(client, "echo")).toBe("{}")
       expect(refused).toBeGreaterThan(2)
+    })
+  )
+
+  it.scopedLive("whose URL is none is an error at once, and a secret is kept from errors in pieces, too", () =>
+    Effect.gen(function* () {
+      const nowhere = yield* Mcp.http({ name: "odd", url: "not a URL" })
+      expect(yield* Effect.flip(nowhere.connect)).toMatchObject({ message: expect.stringContaining("URL") })
+      process.env["SECRET"] = "hush-hush"
+      const { url } = yield* web()
+      const headers = { authorization: Redacted.make("Bearer hush-hush") }
+      const error = yield* Effect.flip(call(yield* Mcp.http({ name: "odd", url, headers }), "protocol-error"))
+      delete process.env["SECRET"]
+      expect(error.message).toContain("the key is <redacted>")
     })
   )
 

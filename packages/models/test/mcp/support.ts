@@ -14,8 +14,6 @@ import type { AddressInfo } from "node:net"
 import { fileURLToPath } from "node:url"
 import { makeServer, type Mode } from "./server.ts"
 
-export const path = (url: string) => fileURLToPath(new URL(url, import.meta.url))
-
 /** What a server has logged. */
 export class Log {
   text = ""
@@ -41,7 +39,7 @@ export const program = (mode: string, log = new Log(), more: Partial<Mcp.StdioOp
   Mcp.stdio({
     name: "odd",
     command: process.execPath,
-    args: ["--import", "tsx", path("stdio.ts"), mode],
+    args: ["--import", "tsx", fileURLToPath(new URL("./stdio.ts", import.meta.url)), mode],
     stderr: log.add,
     ...more
   })

@@ -43,6 +43,9 @@ export interface Opening {
 /** The SDK's own limit of time, which is ours to set by interruption: the longest that a timer has, in milliseconds. */
 const noTimeout = 2 ** 31 - 1
 
+const wentAtOnce =
+  "went away before it had answered. What it writes to its error output may say why: see the option `stderr`."
+
 /** Pages of a list: a server may give one without end, with nothing in it. */
 const mostPages = 1000
 
@@ -76,17 +79,19 @@ export const open = ({
           await watched.close().catch(() => {})
         })
     )
-    client.onerror = (error) => {
-      if (!/exceeded maximum size/.test(error.message)) return
-      tooLarge = `sent a message of more than ${limits.message} bytes.`
-      watched.allLost(tooLarge)
-    }
-    client.onclose = onChange
+    Object.assign(client, {
+      onclose: onChange,
+      onerror: (error: Error) => {
+        if (!/exceeded maximum size/.test(error.message)) return
+        tooLarge = `sent a message of more than ${limits.message} bytes.`
+        watched.allLost(tooLarge)
+      }
+    })
     const ofCause = (cause: unknown): Failure =>
       tooLarge !== undefined
         ? tell.failure("InvalidResponse", tooLarge)
         : watched.closed
-          ? tell.failure("Unavailable", "went away.", { passing: true })
+          ? tell.failure("Unavailable", answered ? "went away." : wentAtOnce, { passing: true })
           : tell.ofCause(cause)
     const asking = (method: string, params: Record<string, unknown>, onprogress?: (progress: Progress) => void) =>
       Effect.tryPromise({

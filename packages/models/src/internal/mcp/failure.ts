@@ -35,9 +35,16 @@ export class TooLarge extends Error {}
 /** Characters of what a server says that are repeated in an error. */
 const longestSaid = 1000
 
+/** Characters of a piece of a secret that is a secret itself: `Bearer` is none. */
+const shortestSecret = 7
+
 /** Tells failures of the server of a name. What it says itself is cut, and without secrets. */
 export const teller = (name: string, secrets: ReadonlyArray<string>): Teller => {
-  const kept = secrets.filter((secret) => secret !== "").toSorted((a, b) => b.length - a.length)
+  // Of `Bearer abc` a server may repeat `abc`.
+  const kept = secrets
+    .flatMap((secret) => [secret, ...secret.split(/\s+/).filter((piece) => piece.length >= shortestSecret)])
+    .filter((secret) => secret !== "")
+    .toSorted((a, b) => b.length - a.length)
   const clean = (text: string) => {
     const safe = kept.reduce((text, secret) => text.replaceAll(secret, "<redacted>"), text)
     return safe.length > longestSaid ? `${safe.slice(0, longestSaid)}…` : safe
@@ -75,6 +82,7 @@ export const teller = (name: string, secrets: ReadonlyArray<string>): Teller => 
       // A command that is not there will not be there in a moment.
       if (code === "ENOENT" || code === "EACCES")
         return failure("Unavailable", `could not be started (${code}). Check the command and the folder.`)
+      if (code === "ERR_INVALID_URL") return failure("Unavailable", "cannot be reached: its URL is none.")
       return failure("Unavailable", `cannot be reached${code === "" ? "" : ` (${code})`}.`, { passing: true })
     }
   }

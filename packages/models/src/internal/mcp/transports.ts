@@ -9,7 +9,7 @@ import { watching } from "./fetching.ts"
 import { soon, Watched } from "./watched.ts"
 
 /** A way that was opened. */
-export interface Opened {
+interface Opened {
   readonly transport: Transport
   /** Ends a server that has not got as far as to answer. */
   readonly giveUp: () => void

@@ -33,22 +33,25 @@ export class Watched {
     this.#inner.setProtocolVersion?.(version)
   }
   start(): Promise<void> {
-    this.#inner.onclose = () => {
-      this.closed = true
-      this.onclose?.()
+    const heard: Pick<Transport, "onclose" | "onerror" | "onmessage"> = {
+      onclose: () => {
+        this.closed = true
+        this.onclose?.()
+      },
+      onerror: (error) => {
+        this.onreport?.(error)
+        this.onerror?.(error)
+      },
+      onmessage: (message, extra) => {
+        const isAnswer = "id" in message && !("method" in message)
+        // An answer that nobody waits for is that to a request that was given up.
+        if (isAnswer && message.id !== undefined && !this.#waiting.delete(message.id)) return
+        if (!isAnswer) return this.onmessage?.(message, extra)
+        // The SDK handles news a turn later than answers, and so would drop those that have come just before.
+        void Promise.resolve().then(() => Promise.resolve().then(() => this.onmessage?.(message, extra)))
+      }
     }
-    this.#inner.onerror = (error) => {
-      this.onreport?.(error)
-      this.onerror?.(error)
-    }
-    this.#inner.onmessage = (message, extra) => {
-      const isAnswer = "id" in message && !("method" in message)
-      // An answer that nobody waits for is that to a request that was given up.
-      if (isAnswer && message.id !== undefined && !this.#waiting.delete(message.id)) return
-      if (!isAnswer) return this.onmessage?.(message, extra)
-      // The SDK handles news a turn later than answers, and so would drop those that have come just before.
-      void Promise.resolve().then(() => Promise.resolve().then(() => this.onmessage?.(message, extra)))
-    }
+    Object.assign(this.#inner, heard)
     return this.#inner.start()
   }
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
