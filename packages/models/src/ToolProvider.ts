@@ -127,7 +127,7 @@ export interface Options<Mode extends Tool.FailureMode = Tool.FailureMode> {
   readonly allow?: Filter
   /** The tools to keep back, also where `allow` says otherwise. */
   readonly deny?: Filter
-  /** How long a call may take. @default "1 minute" */
+  /** How long a call may take; `Infinity` for as long as it likes. @default "1 minute" */
   readonly callTimeout?: Duration.DurationInput
   /** Where it goes when a provider could not run a call: back to the model (`"return"`, the default), or to the caller of the run (`"fail"`). */
   readonly failureMode?: Mode

@@ -136,7 +136,7 @@ describe("the handler", () => {
       const agent = Agent.make({
         name: "a",
         tools: Tools.make(own),
-        handlers: ToolProvider.handler(provider(["read"]), { prefix: "x." })
+        handlers: ToolProvider.handler(provider(["read"]), { prefix: "x.", callTimeout: Infinity })
       })
       const { history, text } = yield* Agent.run(agent, "go").pipe(Effect.provide(model.layer))
       expect(text).toBe("done")

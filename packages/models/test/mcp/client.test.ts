@@ -63,7 +63,7 @@ for (const [way, connect] of Object.entries(ways)) {
         const log = new Log()
         const server = yield* connect(log)
         yield* server.connect
-        const agent = Agent.make({ name: "a", handlers: ToolProvider.handler(server, { callTimeout: "100 millis" }) })
+        const agent = Agent.make({ name: "a", handlers: ToolProvider.handler(server, { callTimeout: "500 millis" }) })
         const model = ScriptedModel.layer([{ calls: [{ tool: "stall" }] }, "done"])
         const { history } = yield* Agent.run(agent, "go").pipe(Effect.provide(model))
         expect(outcomes(history)).toMatchObject([{ _tag: "Failed", error: { reason: "Timeout" } }])

@@ -84,7 +84,10 @@ export const makeServer = (mode: Mode, log: (line: string) => void): Server => {
       case "echo":
         return text(JSON.stringify(args))
       case "stall":
-        await new Promise<void>((resolve) => extra.signal.addEventListener("abort", () => resolve()))
+        await new Promise<void>((resolve) => {
+          if (extra.signal.aborted) resolve()
+          extra.signal.addEventListener("abort", () => resolve())
+        })
         log("cancelled")
         return text("cancelled")
       case "die":
