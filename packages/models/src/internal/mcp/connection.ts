@@ -5,13 +5,11 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import { type Progress, ResultSchema, ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
-import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { Limits, Options, ServerInfo } from "../../mcp.ts"
 import type { ToolDefinition } from "../../ToolProvider.ts"
-import { definition, Page } from "./definitions.ts"
 import type { Failure, Teller } from "./failure.ts"
+import { reader } from "./listing.ts"
 import type { Way } from "./transports.ts"
 import { Watched } from "./watched.ts"
 
@@ -46,9 +44,6 @@ const noTimeout = 2 ** 31 - 1
 const wentAtOnce =
   "went away before it had answered. What it writes to its error output may say why: see the option `stderr`."
 
-/** Pages of a list: a server may give one without end, with nothing in it. */
-const mostPages = 1000
-
 /** Connects. The connection is closed with the scope. */
 export const open = ({
   limits,
@@ -61,12 +56,14 @@ export const open = ({
     let answered = false
     let version = 0
     let isForgotten = false
+    let isDeaf = false
     let tooLarge: string | undefined
     const client = new Client(options.clientInfo ?? { name: "heddle", version: "0" })
-    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+    const changed = () => {
       version++
       onChange()
-    })
+    }
+    client.setNotificationHandler(ToolListChangedNotificationSchema, changed)
     const { watched } = yield* Effect.acquireRelease(
       Effect.map(Effect.tryPromise({ try: () => way.open(limits), catch: tell.ofCause }), (opened) => ({
         ...opened,
@@ -82,9 +79,13 @@ export const open = ({
     Object.assign(client, {
       onclose: onChange,
       onerror: (error: Error) => {
-        if (!/exceeded maximum size/.test(error.message)) return
-        tooLarge = `sent a message of more than ${limits.message} bytes.`
-        watched.allLost(tooLarge)
+        // Of what the SDK reports, it only says so in words.
+        if (/exceeded maximum size/.test(error.message)) {
+          tooLarge = `sent a message of more than ${limits.message} bytes.`
+          watched.allLost(tooLarge)
+        } else if (/Maximum reconnection attempts/.test(error.message)) isDeaf = true
+        // While the stream of news was away, the list may have changed.
+        else if (/SSE stream disconnected/.test(error.message)) changed()
       }
     })
     const ofCause = (cause: unknown): Failure =>
@@ -117,49 +118,16 @@ export const open = ({
     })
     answered = true
 
-    let warned = ""
-    const fetchAll = Effect.gen(function* () {
-      const tools: Array<ToolDefinition> = []
-      const refused: Array<string> = []
-      let cursor: string | undefined
-      for (let pages = 0; pages === 0 || cursor !== undefined; pages++) {
-        const page = Schema.decodeUnknownEither(Page)(
-          yield* asking("tools/list", cursor === undefined ? {} : { cursor })
-        )
-        if (Either.isLeft(page)) return yield* tell.failure("InvalidResponse", "gave a list of tools that is none.")
-        for (const tool of page.right.tools) {
-          const defined = definition(tool, limits)
-          if (typeof defined === "string") refused.push(defined)
-          else tools.push(defined)
-          if (tools.length + refused.length > limits.tools) {
-            return yield* tell.failure(
-              "InvalidResponse",
-              `lists more than ${limits.tools} tools. If that is meant to be, raise \`limits.tools\`.`
-            )
-          }
-        }
-        cursor = page.right.nextCursor
-        if (pages >= mostPages) {
-          return yield* tell.failure("InvalidResponse", `lists its tools on more than ${mostPages} pages.`)
-        }
-      }
-      const leftOut = refused.slice(0, 10).join("; ") + (refused.length > 10 ? `; ${refused.length - 10} more` : "")
-      if (leftOut !== warned && leftOut !== "") {
-        yield* Effect.logWarning(`Tools of the MCP server "${options.name}" are left out: ${leftOut}.`)
-      }
-      warned = leftOut
-      return tools
-    })
-
     let known: { readonly version: number; readonly tools: ReadonlyArray<ToolDefinition> } | undefined
     const hasTools = client.getServerCapabilities()?.tools !== undefined
+    const read = reader({ server: options.name, ask: (params) => asking("tools/list", params), limits, tell })
     const listing = yield* Effect.makeSemaphore(1)
     const list = Effect.suspend(() => {
       if (!hasTools) return Effect.succeed([])
-      if (known?.version === version) return Effect.succeed(known.tools)
+      if (known?.version === version && !isDeaf) return Effect.succeed(known.tools)
       // What changes while it is being read is read the next time.
       const asked = version
-      return Effect.tap(fetchAll, (tools) => {
+      return Effect.tap(read, (tools) => {
         known = { version: asked, tools }
       })
     })
