@@ -50,7 +50,7 @@ const anything = fc.oneof(
 const limits = fc
   .tuple(fc.integer({ min: 40, max: 300 }), fc.double({ min: 0, max: 0.5, noNaN: true }))
   .map(([maxCharacters, part]) => ({ maxCharacters, overlap: Math.floor(maxCharacters * part) }))
-const format = fc.constantFrom("markdown", "text", "pages" as const)
+const format = fc.constantFrom<Documents.Content["format"]>("markdown", "text", "pages")
 
 // -----------------------------------------------------------------------------
 // laws

@@ -1,5 +1,5 @@
 import { Chunking, Documents } from "@heddle/rag"
-import { Effect, Stream } from "effect"
+import { Effect, FastCheck as fc, Stream } from "effect"
 import { describe, expect, it, vi } from "vitest"
 import { pdf } from "./pdf.ts"
 
@@ -114,6 +114,25 @@ const a = 1
 
 after it`
     })
+  })
+
+  it("has all its words, in their order, whatever is in what", () => {
+    const tags = "p div h1 h3 ul li table tr td th pre b blockquote body head br".split(" ")
+    const part = fc.oneof(
+      fc.constantFrom(...tags).map((tag) => `<${tag}>`),
+      fc.constantFrom(...tags).map((tag) => `</${tag}>`),
+      fc.constant("word"),
+      fc.constant(" ")
+    )
+    return fc.assert(
+      fc.asyncProperty(fc.array(part, { maxLength: 40 }), async (parts) => {
+        let count = 0
+        const page = parts.map((one) => (one === "word" ? `w${++count}w` : one)).join("")
+        const found = await html(`start${page}`)
+        expect(found.match(/w\d+w/g) ?? []).toEqual(Array.from({ length: count }, (_, n) => `w${n + 1}w`))
+      }),
+      { numRuns: 1000 }
+    )
   })
 
   it("is cut by its structure", async () => {
