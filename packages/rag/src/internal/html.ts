@@ -95,8 +95,9 @@ export const markdownOfHtml = (parser: MakeParser, html: string): { readonly tex
       if (dropped.has(name)) hidden--
       if (hidden > 0) return
       if (name === "pre" && code > 0) {
-        const text = flush().replace(/^\n|\s+$/g, "")
-        if (--code === 0 && text !== "") written.push(fenced(text))
+        const text = flush().replace(/^\n/, "").trimEnd()
+        code--
+        if (text !== "") written.push(fenced(text))
         mark = ""
       } else if (name === "td" || name === "th") {
         // A cell that has a table in it is no cell of one.
