@@ -23,13 +23,13 @@
  * ```
  */
 import { Call, ChatModel, Instructions, Message } from "@heddle/core"
+import { count } from "@heddle/core/words"
 import type { Context } from "effect"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { answer, jsonAnswer } from "./internal/answer.ts"
 import { question } from "./internal/evidence.ts"
 import { plan } from "./internal/plan.ts"
-import { count } from "./internal/words.ts"
 
 /** How the model goes about it. */
 export interface Options {
