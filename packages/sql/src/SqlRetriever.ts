@@ -24,7 +24,7 @@
  * const byWords = SqlRetriever.layerLexical.pipe(Layer.provide(file))
  * ```
  */
-import { SqlClient } from "@effect/sql/SqlClient"
+import { SqlClient, TransactionConnection } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { EmbeddingModel, Errors } from "@heddle/core"
 import { RecencyMap, whole } from "@heddle/core/store"
@@ -36,6 +36,7 @@ import { accepts, checked } from "@heddle/rag/store"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import { DatabaseError, fromCause } from "./DatabaseError.ts"
 import { documentTable, type Loaded, type NewDocument, type Row } from "./internal/documentTable.ts"
 import { best, byVectors, byWords, type Entry, fused, type Hit, normalized } from "./internal/ranking.ts"
@@ -154,6 +155,12 @@ const services = (embedding: Embedding | undefined) =>
 
 const makeIndex = (sql: SqlClient, model: EmbeddingModel.Service | undefined): Index => {
   const table = documentTable(sql)
+  /** Changes a collection if there is such a one. */
+  const changeKnown = (of: Collection, change: (row: Row) => Effect.Effect<boolean, SqlError>) =>
+    Effect.gen(function* () {
+      const row = yield* table.collection(of)
+      if (row !== undefined && (yield* change(row))) yield* table.change(of.tenant)
+    }).pipe(sql.withTransaction, retrieval)
   return {
     documents: (of) => retrieval(table.documents(of)),
     put: (of, documents) =>
@@ -177,14 +184,6 @@ const makeIndex = (sql: SqlClient, model: EmbeddingModel.Service | undefined): I
           }).pipe(retrieval),
     remove: (of, sources) => changeKnown(of, ({ id }) => table.remove(id, sources)),
     clear: (of) => changeKnown(of, ({ id }) => Effect.as(table.clear(id), true))
-  }
-
-  /** Changes a collection if there is such a one. */
-  function changeKnown(of: Collection, change: (row: Row) => Effect.Effect<boolean, SqlError>) {
-    return Effect.gen(function* () {
-      const row = yield* table.collection(of)
-      if (row !== undefined && (yield* change(row))) yield* table.change(of.tenant)
-    }).pipe(sql.withTransaction, retrieval)
   }
 }
 
@@ -253,29 +252,34 @@ const makeSearch = (sql: SqlClient, embedding: Embedding | undefined): Search["s
   const table = documentTable(sql)
   const usesVectors = embedding !== undefined && embedding.weights.vectors > 0
   const tenants = new RecencyMap<Loaded>()
-  // Not several times at once, when many begin with searching.
-  const loading = Effect.unsafeMakeSemaphore(1)
 
-  /** What is in memory of a tenant, but for what was found to be old. */
-  const loaded = (tenant: string, old: Loaded | undefined) =>
-    Effect.suspend(() => {
-      const known = tenants.get(tenant)
-      if (known !== undefined && known !== old) return Effect.succeed(known)
-      return Effect.tap(table.load(tenant, known, usesVectors), (chunks) => {
-        if (chunks === undefined) return
-        tenants.set(tenant, chunks)
-        if (tenants.size > maxTenants) tenants.delete(tenants.oldest!)
-      })
+  /** What is stored of a tenant, of which something older may be in memory. */
+  const load = (tenant: string) =>
+    Effect.flatMap(Effect.serviceOption(TransactionConnection), (transaction) =>
+      Option.isSome(transaction)
+        ? // What a transaction has written may be undone. So nobody else gets it, and it has nothing of others.
+          table.load(tenant, undefined, usesVectors)
+        : Effect.tap(table.load(tenant, tenants.get(tenant), usesVectors), (chunks) => {
+            if (chunks === undefined) return
+            tenants.set(tenant, chunks)
+            if (tenants.size > maxTenants) tenants.delete(tenants.oldest!)
+          })
+    )
+
+  const known = (tenant: string) =>
+    Effect.flatMap(Effect.serviceOption(TransactionConnection), (transaction) => {
+      const chunks = Option.isSome(transaction) ? undefined : tenants.use(tenant)
+      return chunks === undefined ? load(tenant) : Effect.succeed(chunks)
     })
 
   /** Gives nothing if somebody has written in the meantime, so that what was read does not fit together. */
   const tried = (query: Query, words: ReadonlyArray<string>, vector: Float32Array | undefined) =>
     Effect.gen(function* () {
-      let chunks = tenants.get(query.tenant) ?? (yield* loading.withPermits(1)(loaded(query.tenant, undefined)))
+      let chunks = yield* known(query.tenant)
       if (chunks === undefined) return []
       const { found, revision } = yield* table.find(chunks.tenant, words)
       if (revision !== chunks.revision) {
-        chunks = yield* loading.withPermits(1)(loaded(query.tenant, chunks))
+        chunks = yield* load(query.tenant)
         if (chunks?.revision !== revision) return undefined
       }
       if (vector !== undefined) yield* comparable(chunks, query.filter, vector, embedding!.model.name)
@@ -285,7 +289,8 @@ const makeSearch = (sql: SqlClient, embedding: Embedding | undefined): Search["s
       return texts.size < hits.length
         ? undefined
         : hits.map(({ entry: { chunk, id, metadata, source }, score }): Passage => {
-            return { id: chunk, text: texts.get(id)!, source, score, metadata }
+            // Others are given the same metadata, so each has a copy.
+            return { id: chunk, text: texts.get(id)!, source, score, metadata: { ...metadata } }
           })
     })
 
