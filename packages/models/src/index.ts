@@ -1,1 +1,8 @@
+export * as CircuitBreaker from "./CircuitBreaker.ts"
+export * as ModelDecorator from "./ModelDecorator.ts"
+export * as ModelProvider from "./ModelProvider.ts"
+export * as ModelRegistry from "./ModelRegistry.ts"
 export * as OfflineModel from "./OfflineModel.ts"
+export * as RateLimit from "./RateLimit.ts"
+export * as ToolProvider from "./ToolProvider.ts"
+export * as UsageMeter from "./UsageMeter.ts"
