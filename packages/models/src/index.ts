@@ -1,1 +1,2 @@
+export * as OfflineEmbedding from "./OfflineEmbedding.ts"
 export * as OfflineModel from "./OfflineModel.ts"
