@@ -1,4 +1,7 @@
+export * as Chunking from "./Chunking.ts"
 export * as DocumentIndex from "./DocumentIndex.ts"
+export * as Documents from "./Documents.ts"
+export * as Ingestion from "./Ingestion.ts"
 export * as LexicalIndex from "./LexicalIndex.ts"
 export * as Rag from "./Rag.ts"
 export * as RagErrors from "./RagErrors.ts"
