@@ -141,6 +141,19 @@ describe("options", () => {
   }
 })
 
+describe("options of several", () => {
+  it("are one, the later over the earlier, with the metadata of all", () => {
+    expect(
+      Agent.options(
+        { maxSteps: 3, metadata: { a: 1, b: 1 } },
+        { metadata: { b: 2 } },
+        { maxSteps: 0, toolChoice: "none" }
+      )
+    ).toEqual({ maxSteps: 0, toolChoice: "none", metadata: { a: 1, b: 2 } })
+    expect(Agent.options()).toEqual({})
+  })
+})
+
 describe("structured output", () => {
   const output = Schema.Struct({ city: Schema.String, founded: Schema.Date })
   const agent = Agent.make({ name: "a", output })
