@@ -5,23 +5,11 @@
  *
  * With `--each`, also the rank at which each question was answered.
  */
-import { OfflineEmbedding } from "@heddle/models"
-import { Chunking, DocumentIndex, LexicalIndex, Retriever } from "@heddle/rag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { isRight, type Quality, quality, type Ranked, ranked } from "./retrieval/quality.ts"
-import { type Question, questions, read, sources } from "./retrieval/questions.ts"
-import * as vectors from "./retrieval/vectors.ts"
-
-const documents = sources.map((source): DocumentIndex.IndexedDocument => ({
-  source,
-  hash: "1",
-  chunks: Chunking.chunk(source, {
-    format: source.endsWith(".md") ? "markdown" : "text",
-    text: read(source),
-    metadata: {}
-  })
-}))
+import { type Question, questions } from "./retrieval/questions.ts"
+import { documents, retrievers } from "./retrieval/subjects.ts"
 
 const isCut = (question: Question): boolean =>
   !documents.some(({ chunks, source }) => chunks.some(({ text }) => isRight(question, { source, text })))
@@ -69,11 +57,7 @@ const each = (of: ReadonlyArray<readonly [string, ReadonlyArray<Ranked>]>): stri
   ])
 
 const program = Effect.gen(function* () {
-  const { index, retriever: lexical } = LexicalIndex.make()
-  yield* index.put(DocumentIndex.collection("set"), documents)
-  const vector = yield* vectors.make(OfflineEmbedding.make(), documents)
-  const retrievers = { lexical, vector, hybrid: Retriever.union([lexical, vector]) }
-  const results = yield* Effect.forEach(Object.entries(retrievers), ([name, retriever]) =>
+  const results = yield* Effect.forEach(yield* retrievers, ([name, retriever]) =>
     Effect.map(ranked(retriever, questions), (all) => [name, all] as const)
   )
   const chunks = documents.reduce((n, { chunks }) => n + chunks.length, 0)

@@ -6,7 +6,8 @@
  *
  * The vector of a text is the sum of those of its words, the ones without a meaning
  * of their own left out. A word that is there often counts for little more than one
- * that is there once. The vector of a word is made of its stem and of the pieces of
+ * that is there once, and a long word for more than a short one, as those that say
+ * much are mostly long. The vector of a word is made of its stem and of the pieces of
  * it, each hashed to a place and a sign. The same text always gets the same vector.
  *
  * @example
@@ -45,7 +46,10 @@ export const make = (): EmbeddingModel.Service => ({
 export const layer: Layer.Layer<EmbeddingModel.EmbeddingModel> = EmbeddingModel.layer(make())
 
 /** What the pieces of a word count beside its stem. */
-const weightOfPieces = 0.7
+const weightOfPieces = 1.5
+
+/** Words that are longer count for no more. */
+const longWord = 8
 
 /** How many characters a piece has. */
 const pieceLengths = [3, 4] as const
@@ -54,7 +58,7 @@ const embedded = (text: string): EmbeddingModel.Vector => {
   const counts = new Map<string, number>()
   for (const stem of stems(text)) counts.set(stem, (counts.get(stem) ?? 0) + 1)
   const sums = new Float64Array(dimensions)
-  for (const [stem, count] of counts) addWord(sums, stem, 1 + Math.log(count))
+  for (const [stem, count] of counts) addWord(sums, stem, (1 + Math.log(count)) * Math.min(stem.length, longWord))
   let squares = 0
   for (const x of sums) squares += x * x
   const length = Math.sqrt(squares)

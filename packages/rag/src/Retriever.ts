@@ -154,15 +154,18 @@ export interface UnionOptions {
   readonly candidates?: number
   /** What each counts, in their order; 1 unless said. Numbers above 0. */
   readonly weights?: ReadonlyArray<number>
+  /** How little the first ranks differ, from 0: what one has found first counts like what two have found at the rank `rankConstant + 2`. @default 5 */
+  readonly rankConstant?: number
   /** Whether the search fails with the first that fails, or goes on with the others, and says so in the log, until all have failed. @default "fail" */
   readonly onFailure?: "continue" | "fail"
 }
 
 /**
  * Several retrievers as one. All are asked at once. As their scores cannot be
- * compared, what they find is fused by its ranks: a passage counts for 1 / (60 + rank)
- * with each that has found it, and its score is the share of what one would reach that
- * all have found first. With two, what is found by one of them is never above 0.5.
+ * compared, what they find is fused by its ranks (reciprocal rank fusion): a passage
+ * counts for 1 / (rankConstant + rank) with each that has found it, and its score is
+ * the share of what one would reach that all have found first. With two, what is found
+ * by one of them is never above 0.5.
  *
  * A passage that several find, by its source and its id, is there once, as the first
  * of them has it. One retriever alone is left as it is; of none, nothing is found.

@@ -8,21 +8,20 @@ import type { RetrievalError } from "../RagErrors.ts"
 import type { Passage, Query, Service, UnionOptions } from "../Retriever.ts"
 import { wholeFromOne } from "./query.ts"
 
-/** How little the first ranks differ: the number of those who described the method, which all use since. */
-const k = 60
-
 /** A search by all of them. */
 export const fuse = (
   retrievers: ReadonlyArray<Service>,
-  { candidates = 20, onFailure = "fail", weights = [] }: UnionOptions
+  { candidates = 20, onFailure = "fail", rankConstant = 5, weights = [] }: UnionOptions
 ): Service["search"] => {
   wholeFromOne("candidates", candidates)
+  if (!(rankConstant >= 0 && rankConstant < Infinity))
+    throw new Errors.DefinitionError(`rankConstant is a number from 0, but is ${rankConstant}.`)
   const wrong = weights.find((weight) => !(weight > 0 && weight < Infinity))
   if (wrong !== undefined) throw new Errors.DefinitionError(`A weight is a number above 0, but one is ${wrong}.`)
   const weighted = retrievers.map((_, i) => weights[i] ?? 1)
   return (query) => {
     const asked = { ...query, topK: Math.max(query.topK, candidates), minScore: 0 }
-    return Effect.map(searches(retrievers, asked, onFailure), (lists) => fused(lists, weighted, query))
+    return Effect.map(searches(retrievers, asked, onFailure), (lists) => fused(lists, weighted, rankConstant, query))
   }
 }
 
@@ -54,6 +53,7 @@ interface Counted {
 const fused = (
   lists: ReadonlyArray<ReadonlyArray<Passage>>,
   weights: ReadonlyArray<number>,
+  rankConstant: number,
   { minScore, topK }: Query
 ): ReadonlyArray<Passage> => {
   const all = new Map<string, Counted>()
@@ -64,11 +64,11 @@ const fused = (
       if (once.has(key)) continue
       once.add(key)
       const counted = all.get(key) ?? { passage, count: 0 }
-      counted.count += weights[i]! / (k + once.size)
+      counted.count += weights[i]! / (rankConstant + once.size)
       all.set(key, counted)
     }
   }
-  const most = weights.reduce((sum, weight) => sum + weight, 0) / (k + 1)
+  const most = weights.reduce((sum, weight) => sum + weight, 0) / (rankConstant + 1)
   return Array.from(all.values(), ({ count, passage }) => ({ ...passage, score: Math.min(1, count / most) }))
     .filter(({ score }) => score >= minScore)
     .toSorted((a, b) => b.score - a.score)
