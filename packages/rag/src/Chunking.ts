@@ -15,7 +15,7 @@
  *
  * const text = "# Guide\n\nRead this first.\n\n## Opening\n\nWe open at nine.\n"
  * const chunks = Chunking.chunk("guide.md", { format: "markdown", text, metadata: {} })
- * console.log(chunks.map(({ context, metadata }) => [context, metadata.line]))
+ * console.log(chunks.map(({ context, metadata }) => [context, metadata["line"]]))
  * console.log(chunks[1]!.text)
  * ```
  * ```text

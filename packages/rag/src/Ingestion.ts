@@ -8,7 +8,7 @@
  *
  * @example
  * ```ts no-run
- * import { NodeContext } from "@effect/platform-node"
+ * import * as NodeContext from "@effect/platform-node/NodeContext"
  * import { DocumentIndex, Ingestion } from "@heddle/rag"
  * import { folder } from "@heddle/rag/files"
  * import { Effect, Stream } from "effect"

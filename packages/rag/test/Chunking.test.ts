@@ -50,7 +50,7 @@ const anything = fc.oneof(
 const limits = fc
   .tuple(fc.integer({ min: 40, max: 300 }), fc.double({ min: 0, max: 0.5, noNaN: true }))
   .map(([maxCharacters, part]) => ({ maxCharacters, overlap: Math.floor(maxCharacters * part) }))
-const format = fc.constantFrom("markdown", "text", "pages" as const)
+const format = fc.constantFrom<Documents.Content["format"]>("markdown", "text", "pages")
 
 // -----------------------------------------------------------------------------
 // laws
@@ -60,7 +60,7 @@ describe("chunks of any document", () => {
   const law = (check: (text: string, options: Chunking.Effective, format: Documents.Content["format"]) => void) =>
     fc.assert(
       fc.property(anything, limits, format, (text, options, format) => check(text, options, format)),
-      { numRuns: 500 }
+      { numRuns: 200 }
     )
 
   it("are not empty, not too long, and hold no half of a character", () =>
@@ -265,7 +265,7 @@ describe("takes no time that grows faster than the text, for", () => {
   ])("%s", (_, text) => {
     const start = performance.now()
     const all = cut(text)
-    expect(performance.now() - start).toBeLessThan(10_000)
+    expect(performance.now() - start).toBeLessThan(30_000)
     expect(Math.max(0, ...all.map((chunk) => chunk.text.length))).toBeLessThanOrEqual(1200)
   })
 })

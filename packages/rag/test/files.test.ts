@@ -1,5 +1,5 @@
 import { FileSystem } from "@effect/platform"
-import { NodeContext } from "@effect/platform-node"
+import * as NodeContext from "@effect/platform-node/NodeContext"
 import { type Documents } from "@heddle/rag"
 import { files, folder, type FolderOptions } from "@heddle/rag/files"
 import { Effect, Stream } from "effect"
@@ -29,11 +29,14 @@ const all = (
     const found = [...(yield* Stream.runCollect(items))]
     expect(total).toBe(found.length)
     return found
-  }).pipe(Effect.provide(NodeContext.layer))
+  })
+
+const run = <A, E>(effect: Effect.Effect<A, E, NodeContext.NodeContext>) =>
+  Effect.runPromise(Effect.provide(effect, NodeContext.layer))
 
 /** The sources of a folder, with why they are skipped. */
 const sources = async (options?: FolderOptions) =>
-  (await Effect.runPromise(all(folder(join(root, "docs"), options)))).map((one) =>
+  (await run(all(folder(join(root, "docs"), options)))).map((one) =>
     one._tag === "Skipped" ? `${one.source}: ${one.reason}` : one.source
   )
 
@@ -80,7 +83,6 @@ describe("a folder", () => {
       "docs/z.md": "z"
     })
     await truncate(join(root, "docs/large.md"), 200_000_000)
-    const before = process.memoryUsage()
     expect(await sources()).toEqual([
       "a.md",
       "binary.md: Binary",
@@ -89,9 +91,33 @@ describe("a folder", () => {
       "latin.txt: Encoding",
       "z.md"
     ])
-    const after = process.memoryUsage()
-    expect(after.rss + after.external - before.rss - before.external).toBeLessThan(100_000_000)
     expect(await sources({ maxBytes: 0 })).toContain("a.md: TooLarge")
+  })
+
+  it("reads nothing of a file that is too large, and no more than that of one that does not say so", async () => {
+    await write({ "docs/a.md": "a" })
+    await truncate(join(root, "docs/a.md"), 200_000_000)
+    for (const [size, most] of [
+      [200_000_000, 0],
+      [0, 200_000]
+    ] as const) {
+      let read = 0
+      const telling = Effect.map(FileSystem.FileSystem, (fs) => ({
+        ...fs,
+        stat: (path: string) =>
+          Effect.map(fs.stat(path), (info) => (info.type === "File" ? { ...info, size: FileSystem.Size(size) } : info)),
+        stream: (...asked: Parameters<typeof fs.stream>) =>
+          Stream.tap(fs.stream(...asked), (part) => Effect.sync(() => (read += part.length)))
+      }))
+      const found = await Effect.runPromise(
+        all(folder(join(root, "docs"), { maxBytes: 100_000 })).pipe(
+          Effect.provideServiceEffect(FileSystem.FileSystem, telling),
+          Effect.provide(NodeContext.layer)
+        )
+      )
+      expect(found).toMatchObject([{ source: "a.md", reason: "TooLarge" }])
+      expect(read).toBeLessThanOrEqual(most)
+    }
   })
 
   it("follows links on demand, and none that leaves it or has no end", async () => {
@@ -124,7 +150,7 @@ describe("a folder", () => {
 
   it("that is not there, or is a file, is an error that says so", async () => {
     await write({ docs: "x" })
-    const reason = (path: string) => Effect.runPromise(Effect.flip(all(folder(join(root, path)))))
+    const reason = (path: string) => run(Effect.flip(all(folder(join(root, path)))))
     expect(await reason("gone")).toMatchObject({ _tag: "DocumentsUnavailable", reason: "NotFound" })
     expect(await reason("docs")).toMatchObject({ _tag: "DocumentsUnavailable", reason: "NotAFolder" })
   })
@@ -135,10 +161,8 @@ describe("a folder", () => {
       ...fs,
       readDirectory: (path: string) => fs.readDirectory(path.endsWith("shut") ? join(path, "gone") : path)
     }))
-    const found = await Effect.runPromise(
-      all(Effect.provideServiceEffect(folder(join(root, "docs")), FileSystem.FileSystem, failing)).pipe(
-        Effect.provide(NodeContext.layer)
-      )
+    const found = await run(
+      Effect.provideServiceEffect(all(folder(join(root, "docs"))), FileSystem.FileSystem, failing)
     )
     expect(found.map(({ _tag, source }) => [_tag, source])).toEqual([
       ["Document", "a.md"],
@@ -150,7 +174,7 @@ describe("a folder", () => {
 it("files are read in the order given, and one that is not there is skipped", async () => {
   await write({ "a.md": "a", "b.md": "b", "c/d.md": "d" })
   const paths = ["b.md", "gone.md", "a.md", "c"].map((name) => join(root, name))
-  const found = await Effect.runPromise(all(files(paths)))
+  const found = await run(all(files(paths)))
   expect(found.map(({ _tag, source }) => [_tag, source])).toEqual([
     ["Document", paths[0]],
     ["Skipped", paths[1]],

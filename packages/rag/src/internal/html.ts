@@ -33,6 +33,8 @@ export const markdownOfHtml = (parser: MakeParser, html: string): { readonly tex
   let code = 0
   let cells: Array<string> | undefined
   let rows = 0
+  /** What the next block is marked with. */
+  let mark = ""
 
   // Space is one space, but where it is code.
   const flush = () => {
@@ -49,9 +51,14 @@ export const markdownOfHtml = (parser: MakeParser, html: string): { readonly tex
   const block = (prefix = "") => {
     if (cells !== undefined) return void (line += " ")
     const text = flush()
-    // What a reader would take for a heading is none.
-    if (text !== "") written.push(`${prefix}${prefix === "" ? text.replace(/^(?=#|```|~~~|---|===)/, "\\") : text}`)
+    if (text === "") return
+    // What would be taken for a heading is none.
+    const plain = prefix === "" && mark === "" ? text.replace(/^(?=#|```|~~~|---|===)/, "\\") : text
+    written.push(`${prefix === "" ? mark : prefix}${plain}`)
+    mark = ""
   }
+
+  const cell = () => flush().replace(/\s+/g, " ").replaceAll("|", "\\|")
 
   const handler: Partial<Handler> = {
     onopentag: (name) => {
@@ -67,12 +74,16 @@ export const markdownOfHtml = (parser: MakeParser, html: string): { readonly tex
         cells = undefined
         block()
         cells = []
-      } else if (name === "td" || name === "th") line = ""
-      else if (name === "table") {
+      } else if (name === "td" || name === "th") {
+        if (cells === undefined) block()
+      } else if (name === "table") {
         cells = undefined
         block()
         rows = 0
-      } else if (/^h[1-6]$/.test(name) || name === "li" || blocks.has(name)) block()
+      } else if (/^h[1-6]$/.test(name) || name === "li" || blocks.has(name)) {
+        block()
+        if (name === "li") mark = "- "
+      }
     },
     ontext: (text) => {
       if (inTitle) title += text
@@ -84,21 +95,29 @@ export const markdownOfHtml = (parser: MakeParser, html: string): { readonly tex
       if (dropped.has(name)) hidden--
       if (hidden > 0) return
       if (name === "pre" && code > 0) {
-        const text = flush().replace(/^\n|\s+$/g, "")
-        if (--code === 0 && text !== "") written.push(fenced(text))
-      } else if (name === "td" || name === "th") cells?.push(flush().replaceAll("|", "\\|"))
-      else if (name === "tr") {
-        const row = cells ?? []
+        const text = flush().replace(/^\n/, "").trimEnd()
+        code--
+        if (text !== "") written.push(fenced(text))
+        mark = ""
+      } else if (name === "td" || name === "th") {
+        // A cell that has a table in it is no cell of one.
+        if (cells === undefined) block()
+        else cells.push(cell())
+      } else if (name === "tr") {
+        if (cells === undefined) return block()
+        const row = line.trim() === "" ? cells : [...cells, cell()]
         cells = undefined
         line = ""
-        if (row.every((cell) => cell === "")) return
+        if (row.every((text) => text === "")) return
         // The rows of a table stand in lines, one under the other.
         const text = `| ${row.join(" | ")} |`
         if (rows++ === 0) written.push(`${text}\n|${" --- |".repeat(row.length)}`)
         else written.push(`${written.pop() ?? ""}\n${text}`)
       } else if (/^h[1-6]$/.test(name)) block(`${"#".repeat(Number(name[1]))} `)
-      else if (name === "li") block("- ")
-      else if (blocks.has(name)) block()
+      else if (name === "li" || blocks.has(name)) {
+        block()
+        if (name === "li") mark = ""
+      }
     }
   }
   const reader = parser(handler)

@@ -1,6 +1,7 @@
 /**
  * The documents of one tenant, and where their words are.
  */
+import { frozen } from "@heddle/core/store"
 import { stems } from "@heddle/core/words"
 import MiniSearch, { type SearchResult } from "minisearch"
 import type { Chunk, DocumentInfo, IndexedDocument } from "../DocumentIndex.ts"
@@ -52,12 +53,12 @@ export class Lexical {
     for (const { chunks, hash, source } of documents) {
       this.remove(collection, [source])
       const keys = chunks.map((chunk) => {
-        const entry: Entry = { key: ++this.#lastKey, collection, source, chunk }
+        const entry: Entry = { key: ++this.#lastKey, collection, source, chunk: frozen(chunk) }
         this.#entries.set(entry.key, entry)
         this.#words.add(entry)
         return entry.key
       })
-      all.set(source, { info: { source, hash, chunks: chunks.length }, keys })
+      all.set(source, { info: frozen({ source, hash, chunks: chunks.length }), keys })
     }
   }
 
