@@ -7,10 +7,12 @@ import * as Data from "effect/Data"
  * Why nothing could be searched or indexed. `Unavailable`: what holds the index does
  * not answer. `Timeout`: it took too long. `Embedding`: the embedding model failed.
  * `OtherEmbedding`: the index was made with another embedding model, or with vectors
- * of another size. `InvalidQuery`: what was asked makes no sense. `Damaged`: what is
- * stored cannot be read.
+ * of another size. `Ranking`: what ranks passages anew failed, or gave no scores.
+ * `InvalidQuery`: what was asked makes no sense. `Damaged`: what is stored cannot be
+ * read.
  */
-export type RetrievalReason = "Unavailable" | "Timeout" | "Embedding" | "OtherEmbedding" | "InvalidQuery" | "Damaged"
+export type RetrievalReason =
+  "Unavailable" | "Timeout" | "Embedding" | "OtherEmbedding" | "Ranking" | "InvalidQuery" | "Damaged"
 
 /** An index could not be searched or changed. */
 export class RetrievalError extends Data.TaggedError("RetrievalError")<{
