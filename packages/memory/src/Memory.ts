@@ -31,12 +31,12 @@
  * await Effect.runPromise(program)
  * ```
  */
-import { type Agent, AgentEvent, type AgentRun, Call, Handler, Instructions } from "@heddle/core"
+import { type Agent, AgentEvent, type AgentRun, Call, Handler, Instructions, Tenant } from "@heddle/core"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as ContextMode from "./ContextMode.ts"
 import * as ContextSection from "./ContextSection.ts"
-import { type ConversationInfo, Conversations } from "./Conversations.ts"
+import { type ConversationInfo, Conversations, main } from "./Conversations.ts"
 import { inFlight, keep, type Keeping, reportingFailure } from "./internal/keep.ts"
 import { planned } from "./internal/plan.ts"
 import { type Plan, type View, view, withSummaries } from "./internal/view.ts"
@@ -85,9 +85,9 @@ export const handler = (
   const { name = "memory", section = ContextSection.text } = options
   const ofAgent = planned(options)
   if (ofAgent instanceof InvalidMemory) throw ofAgent
-  const planOf = (run: AgentRun.RunConfig, { id, settings, tenant }: SessionInfo): Plan | InvalidMemory => {
-    if (id === "" || tenant === "")
-      return new InvalidMemory({ problems: [`session: its id and its tenant must not be ""`] })
+  const planOf = (run: AgentRun.RunConfig, { id, settings }: SessionInfo, tenant: string): Plan | InvalidMemory => {
+    const problems = [...nameProblems("session", id), ...nameProblems("tenant", tenant)]
+    if (problems.length > 0) return new InvalidMemory({ problems })
     const said = run.options.metadata[metadataKey] as CallOptions | undefined
     return said === undefined && isEmpty(settings) ? ofAgent : planned(options, said, settings)
   }
@@ -103,9 +103,10 @@ export const handler = (
           const session = Context.get(services, Session)
           const store = Context.get(services, Conversations)
           const summaries = Context.get(services, Summaries)
-          const plan = planOf(before, session)
+          const tenant = Context.get(services, Tenant.Tenant)
+          const plan = planOf(before, session, tenant)
           if (plan instanceof InvalidMemory) return plan
-          return Effect.map(view(store, plan, session, before.agent), (seen) => {
+          return Effect.map(view(store, plan, main(session.id, tenant), before.agent), (seen) => {
             const run: AgentRun.RunConfig = {
               ...before,
               history: before.history.length === 0 ? seen.history : seen.history.concat(before.history),
@@ -130,7 +131,13 @@ type Remembering = Effect.Effect<
   ConversationsUnavailable | InvalidMemory
 >
 
-const isEmpty = (settings: MemorySettings): boolean => Object.keys(settings).length === 0
+const nameProblems = (what: string, name: unknown): ReadonlyArray<string> =>
+  typeof name === "string" && name !== ""
+    ? []
+    : [`${what}: expected a text that is not empty, not ${JSON.stringify(name)}`]
+
+const isEmpty = (settings: MemorySettings): boolean =>
+  typeof settings === "object" && settings !== null && Object.keys(settings).length === 0
 
 /** What a mode does around a run, besides what comes before and after. */
 const around = <E, R>(keeping: Keeping, run: AgentRun.AgentCall<AgentRun.AgentResult, E, R>) => {

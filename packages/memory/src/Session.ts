@@ -14,11 +14,11 @@
 import { Tenant } from "@heddle/core"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import type { MemorySettings } from "./MemorySettings.ts"
 
-/** A session, as one request has it. */
+/** A session, as one request has it. Whose it is, the `Tenant` at the moment says. */
 export interface SessionInfo {
-  readonly tenant: string
   readonly id: string
   /** What the request says of memory, over everything else, for all agents that it runs. */
   readonly settings: MemorySettings
@@ -30,22 +30,34 @@ export class Session extends Context.Tag("@heddle/memory/Session")<Session, Sess
 /** What is to be said of a session. */
 export interface Options {
   readonly id: string
+  /** The tenant at the moment unless said. */
   readonly tenant?: string
   readonly settings?: MemorySettings
 }
 
-/** A session, from its id or from options. `tenant` is whose it is where they do not say. For a `Stream`, provide it with `Stream.provideService`. */
-export const make = (session: string | Options, tenant: string = Tenant.defaultTenant): SessionInfo => ({
-  settings: {},
-  tenant,
-  ...(typeof session === "string" ? { id: session } : session)
-})
+/** A session, from its id or from options. */
+export const make = (session: string | Omit<Options, "tenant">): SessionInfo => {
+  const { id, settings = {} } = typeof session === "string" ? { id: session } : session
+  return { id, settings }
+}
 
-/** Runs an effect in a session, and for the session's tenant. Where that is not said, it is the tenant at the moment. */
+const tenantOf = (session: string | Options): string | undefined =>
+  typeof session === "string" ? undefined : session.tenant
+
+/** Runs an effect in a session, and for the session's tenant if that is said. */
 export const within =
   (session: string | Options) =>
-  <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Session>> =>
-    Effect.flatMap(Tenant.Tenant, (tenant) => {
-      const info = make(session, tenant)
-      return self.pipe(Effect.provideService(Session, info), Tenant.within(info.tenant))
-    })
+  <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Session>> => {
+    const tenant = tenantOf(session)
+    const inside = Effect.provideService(self, Session, make(session))
+    return tenant === undefined ? inside : Tenant.within(tenant)(inside)
+  }
+
+/** Runs a stream in a session, and for the session's tenant if that is said. */
+export const withinStream =
+  (session: string | Options) =>
+  <A, E, R>(self: Stream.Stream<A, E, R>): Stream.Stream<A, E, Exclude<R, Session>> => {
+    const tenant = tenantOf(session)
+    const inside = Stream.provideService(self, Session, make(session))
+    return tenant === undefined ? inside : Tenant.within(tenant)(inside)
+  }

@@ -12,7 +12,6 @@ import type { ConversationKey, Exchange, Service as ConversationsService } from 
 import { main, own } from "../Conversations.ts"
 import { type ConversationsUnavailable, InvalidMemory } from "../MemoryErrors.ts"
 import type { Effective } from "../MemorySettings.ts"
-import type { SessionInfo } from "../Session.ts"
 import type { SummaryRequest } from "../Summaries.ts"
 import * as Look from "./look.ts"
 
@@ -46,19 +45,18 @@ export class CurrentInFlight extends Context.Reference<CurrentInFlight>()("@hedd
 }) {}
 
 /** The conversation in which an agent's exchanges are kept. */
-const target = ({ mode }: Plan, { id, tenant }: SessionInfo, agent: string): ConversationKey =>
-  mode._tag === "shared" ? main(id, tenant) : own(id, agent, tenant)
+const target = ({ mode }: Plan, { session, tenant }: ConversationKey, agent: string): ConversationKey =>
+  mode._tag === "shared" ? main(session, tenant) : own(session, agent, tenant)
 
-/** Looks at what a run sees. */
+/** Looks at what a run sees of a session, whose main conversation is named. */
 export const view = (
   store: ConversationsService,
   plan: Plan,
-  session: SessionInfo,
+  theMain: ConversationKey,
   agent: string
 ): Effect.Effect<View, ConversationsUnavailable | InvalidMemory> => {
   const { mode, settings } = plan
-  const writesTo = target(plan, session, agent)
-  const theMain = main(session.id, session.tenant)
+  const writesTo = target(plan, theMain, agent)
   switch (mode._tag) {
     case "isolated":
     case "hybrid":
