@@ -171,6 +171,12 @@ export interface CallOptions extends Partial<RunOptions> {
   readonly history?: History
 }
 
+/** Options of several in one. Where two say the same, the later one holds; metadata of all is kept, key by key. */
+export const options = (...all: ReadonlyArray<CallOptions>): CallOptions => {
+  const metadata = Object.assign({}, ...all.map(({ metadata }) => metadata)) as RunOptions["metadata"]
+  return { ...Object.assign({}, ...all), ...(Object.keys(metadata).length > 0 && { metadata }) }
+}
+
 /** What a run is asked: text, or a message with files. */
 export type Input = string | Message.UserMessage
 

@@ -97,6 +97,20 @@ const foldAny: Call.Fold<AgentEvent<unknown>, unknown> = {
   whole: (result) => [{ _tag: "Completed", result }]
 }
 
+/** Changes the result of a run that has ended well. For use in `wrapAgent`. */
+export const mapResult = <E, R>(
+  call: AgentCall<AgentResult, E, R>,
+  f: (result: AgentResult) => AgentResult
+): AgentCall<AgentResult, E, R> =>
+  Call.fromSink((sink) =>
+    Call.into(
+      call,
+      Call.sink<AgentEvent, AgentResult>(fold(), sink.demand, (event) =>
+        event._tag === "Completed" ? sink.whole(f(event.result)) : sink.emit(event)
+      )
+    )
+  )
+
 /**
  * Runs `f` when a run has ended well, and passes the result on when it is through.
  * What `f` gives are warnings: they are told as events, and go with the result. For

@@ -141,6 +141,19 @@ describe("options", () => {
   }
 })
 
+describe("options of several", () => {
+  it("are one, the later over the earlier, with the metadata of all", () => {
+    expect(
+      Agent.options(
+        { maxSteps: 3, metadata: { a: 1, b: 1 } },
+        { metadata: { b: 2 } },
+        { maxSteps: 0, toolChoice: "none" }
+      )
+    ).toEqual({ maxSteps: 0, toolChoice: "none", metadata: { a: 1, b: 2 } })
+    expect(Agent.options()).toEqual({})
+  })
+})
+
 describe("structured output", () => {
   const output = Schema.Struct({ city: Schema.String, founded: Schema.Date })
   const agent = Agent.make({ name: "a", output })
@@ -341,6 +354,34 @@ describe("after-model hooks", () => {
       const { result } = yield* scripted(Agent.make({ name: "a", handlers }), ["rude", "polite"])
       expect(result.text).toBe("polite")
       expect(result.history.map(Message.text)).toEqual(["go", "polite"])
+    })
+  )
+})
+
+describe("calls that the provider has run itself", () => {
+  const searched = Message.toolCall("1", "web_search", {}, Message.succeeded("found"))
+  const content = [searched, { _tag: "Text" as const, text: "It is so." }]
+  const replying = (finishReason: ChatModel.FinishReason) => {
+    let turns = 0
+    const layer = ChatModel.layer(() =>
+      ++turns === 1
+        ? Call.succeed({ content, finishReason, usage: ChatModel.noUsage })
+        : ChatModel.reply("It is still so.")
+    )
+    return Agent.run(Agent.make({ name: "searcher" }), "Is it so?").pipe(Effect.provide(layer))
+  }
+
+  it.effect("stand in the answer, if the model has come to an end", () =>
+    Effect.gen(function* () {
+      const result = yield* replying("stop")
+      expect(result).toMatchObject({ text: "It is so.", steps: 1, end: "answer" })
+      expect(Message.toolCalls(result.history.at(-1)!)).toHaveLength(1)
+    })
+  )
+
+  it.effect("go back to the model, if it has not", () =>
+    Effect.gen(function* () {
+      expect(yield* replying("tool-calls")).toMatchObject({ text: "It is still so.", steps: 2 })
     })
   )
 })

@@ -80,6 +80,8 @@ export type Pattern = string | ((exchange: Exchange) => boolean)
 export interface Selective extends Windowed {
   readonly _tag: "selective"
   readonly patterns: ReadonlyArray<Pattern>
+  /** The last exchanges of the main conversation among which matches are looked for. A whole number from 1. */
+  readonly lookBack: number
 }
 
 /** The main conversation, in short. */
@@ -124,11 +126,11 @@ export const hybrid = (options?: Partial<Omit<Hybrid, "_tag">>): Hybrid => ({
   _tag: "hybrid"
 })
 
-/** The exchanges of the main conversation that match, and its own conversation. */
+/** The exchanges of the main conversation that match, of its last 1,000 unless said, and its own conversation. */
 export const selective = (
   patterns: ReadonlyArray<Pattern>,
-  options?: Omit<Selective, "_tag" | "patterns">
-): Selective => ({ ...options, patterns, _tag: "selective" })
+  options?: Partial<Omit<Selective, "_tag" | "patterns">>
+): Selective => ({ lookBack: 1000, ...options, patterns, _tag: "selective" })
 
 /**
  * The main conversation in short, and its own conversation. `after`: 20 messages unless

@@ -41,6 +41,8 @@ export const MemoryData = Schema.Struct({
   ),
   /** Of `selective`: globs. */
   sharePatterns: optional(Schema.Array(Schema.String)),
+  /** Of `selective`: exchanges. */
+  shareLookBack: optional(wholeFrom(1)),
   /** Of `summarized`: messages. */
   summarizeAfter: optional(wholeFrom(1)),
   /** Of `shared`: whether calls of tools are added to the main conversation. */
@@ -103,7 +105,10 @@ const modeOf = (name: ContextMode.Name, data: MemoryData): ContextMode.ContextMo
     case "hybrid":
       return ContextMode.hybrid({ ...window, ...data.report })
     case "selective":
-      return ContextMode.selective(data.sharePatterns ?? [], window)
+      return ContextMode.selective(data.sharePatterns ?? [], {
+        ...window,
+        ...(data.shareLookBack !== undefined && { lookBack: data.shareLookBack })
+      })
     case "summarized":
       return ContextMode.summarized({
         ...window,

@@ -1,110 +1,65 @@
 /**
- * Random calls of agents in random sessions, beside a reference that says in plain
- * code what each is to see and what is to be kept of it.
+ * Random calls of agents in random sessions, one after the other, at once, and inside
+ * of each other, beside a reference that says what is to become of them.
  */
-import { Agent, Message, Tool, Tools } from "@heddle/core"
-import { ContextMode, Conversations, Memory, MemorySettings, Session, Summaries } from "@heddle/memory"
+import { Agent, type ChatModel, Message, Tool, Tools } from "@heddle/core"
+import { ContextMode, Conversations, Memory, type MemorySettings, Session, Summaries } from "@heddle/memory"
 import { ScriptedModel } from "@heddle/testing"
-import { Effect, FastCheck, Layer } from "effect"
-import { texts } from "./support.ts"
+import { Effect, FastCheck, Layer, Schema } from "effect"
+import { type Call, checkCalls, type Conversations as Kept, line } from "./reference.ts"
+import { note, texts } from "./support.ts"
+
+/** What is done with a store that is open. */
+type Doing =
+  | { readonly _tag: "Calls"; readonly lines: ReadonlyArray<Line> }
+  | { readonly _tag: "Clear" | "Remove"; readonly place: Place; readonly agent: string | undefined }
 
 /** What happens. */
-export type Happening =
-  | {
-      readonly _tag: "Call"
-      readonly place: Place
-      readonly agent: string
-      readonly mode: ContextMode.ContextMode
-      readonly settings: MemorySettings.MemorySettings
-      readonly topic: string
-      readonly does: "answers" | "calls" | "fails"
-    }
-  | { readonly _tag: "Clear" | "Remove"; readonly place: Place; readonly agent: string | undefined }
-  | { readonly _tag: "Restart" }
+type Happening = Doing | { readonly _tag: "Restart" }
+
+/** Calls one after the other, while others go on. */
+interface Line {
+  readonly place: Place
+  /** Steps that it takes before others have a turn. Of a few alone no fiber comes forward. */
+  readonly pace: number
+  readonly calls: ReadonlyArray<ToCall>
+}
 
 interface Place {
   readonly tenant: string
   readonly session: string
 }
 
-// -----------------------------------------------------------------------------
-// the reference
-// -----------------------------------------------------------------------------
-
-/** The texts of an exchange. */
-type Kept = ReadonlyArray<string>
-
-class Reference {
-  private readonly conversations = new Map<string, Array<Kept>>()
-
-  of({ session, tenant }: Place, agent: string | undefined): Array<Kept> {
-    const key = JSON.stringify([tenant, session, agent])
-    if (!this.conversations.has(key)) this.conversations.set(key, [])
-    return this.conversations.get(key)!
-  }
-
-  /** What the model is to be shown of what was said before. */
-  sees({ agent, mode, place, settings }: Extract<Happening, { readonly _tag: "Call" }>): Kept {
-    const main = this.of(place, undefined)
-    const own = this.of(place, agent)
-    const limit = settings.strategy === "full" ? Infinity : (settings.historyLimit ?? 10)
-    const window = mode.window !== undefined && "exchanges" in mode.window ? mode.window.exchanges : limit
-    const last = (all: ReadonlyArray<Kept>, n: number) => all.slice(Math.max(0, all.length - n)).flat()
-    switch (mode._tag) {
-      case "isolated":
-      case "hybrid":
-        return last(own, window)
-      case "shared":
-      case "fork":
-        return last(main, window)
-      case "selective": {
-        const matching = main.filter((kept) => kept.some((text) => text.includes("tea")))
-        return [...last(matching, window), ...last(own, limit)]
-      }
-      case "summarized": {
-        // Nothing writes summaries here: the whole up to a length, then the window.
-        const most = window + Math.ceil((mode.after + 6) / 2)
-        return [...last(main, main.length <= most ? most : window), ...last(own, limit)]
-      }
-    }
-  }
-
-  /** What is to be kept of a call. */
-  keep({ agent, does, mode, place }: Extract<Happening, { readonly _tag: "Call" }>, question: string) {
-    const whole = does === "calls" ? [question, "[note: Succeeded]", `re: ${question}`] : [question, `re: ${question}`]
-    const report = does === "fails" ? "failed: no answer" : `answered: re: ${question}`
-    if (does !== "fails") {
-      if (mode._tag === "shared") this.of(place, undefined).push(mode.toolCalls ? whole : [question, `re: ${question}`])
-      else this.of(place, agent).push(whole)
-    }
-    if (mode._tag === "hybrid") {
-      this.of(place, undefined).push([`${agent} was asked: ${question}`, `${agent} ${report}`])
-    }
-  }
-
-  forget({ agent, place }: Extract<Happening, { readonly _tag: "Clear" | "Remove" }>) {
-    this.of(place, agent).length = 0
-  }
+/** A call that has no question yet. */
+interface ToCall extends Pick<Call, "agent" | "mode" | "settings"> {
+  readonly topic: string
+  readonly does: Exclude<Call["does"], "asks"> | ToCall
 }
 
 // -----------------------------------------------------------------------------
-// the calls
+// what happens
 // -----------------------------------------------------------------------------
 
 const windows = FastCheck.option(FastCheck.record({ exchanges: FastCheck.nat(4) }), { nil: undefined })
-const mode: FastCheck.Arbitrary<ContextMode.ContextMode> = FastCheck.tuple(windows, FastCheck.boolean()).chain(
-  ([window, toolCalls]) => {
-    const options = window === undefined ? {} : { window }
-    return FastCheck.constantFrom<ContextMode.ContextMode>(
-      ContextMode.isolated(options),
-      ContextMode.shared({ ...options, toolCalls }),
-      ContextMode.hybrid(options),
-      ContextMode.selective(["*tea*"], options),
-      ContextMode.summarized({ ...options, after: 8 }),
-      ContextMode.fork(options)
-    )
-  }
-)
+const mode: FastCheck.Arbitrary<ContextMode.ContextMode> = FastCheck.tuple(
+  windows,
+  FastCheck.boolean(),
+  FastCheck.constantFrom(2, 1000),
+  FastCheck.constantFrom(4, 8)
+).chain(([window, toolCalls, lookBack, after]) => {
+  const options = window === undefined ? {} : { window }
+  return FastCheck.constantFrom<ContextMode.ContextMode>(
+    ContextMode.isolated(options),
+    // These two meet in one another: twice as often as others.
+    ContextMode.shared({ ...options, toolCalls }),
+    ContextMode.shared({ ...options, toolCalls }),
+    ContextMode.fork(options),
+    ContextMode.fork(options),
+    ContextMode.hybrid(options),
+    ContextMode.selective(["*tea*"], { ...options, lookBack }),
+    ContextMode.summarized({ ...options, after })
+  )
+})
 
 const settings: FastCheck.Arbitrary<MemorySettings.MemorySettings> = FastCheck.record(
   { strategy: FastCheck.constantFrom("full" as const, "window" as const), historyLimit: FastCheck.nat(5) },
@@ -112,23 +67,40 @@ const settings: FastCheck.Arbitrary<MemorySettings.MemorySettings> = FastCheck.r
 )
 
 const place: FastCheck.Arbitrary<Place> = FastCheck.record({
-  tenant: FastCheck.constantFrom("acme", "zeta"),
-  session: FastCheck.constantFrom("s", "t")
+  tenant: FastCheck.constantFrom("acme", "acme", "acme", "zeta"),
+  session: FastCheck.constantFrom("s", "s", "s", "t")
 })
-const agent = FastCheck.constantFrom("ann", "bob")
+const names = ["ann", "bob"]
+const agent = FastCheck.constantFrom(...names)
+
+/** A call, with others inside of it up to a depth. */
+const call = (depth: number): FastCheck.Arbitrary<ToCall> => {
+  const does = FastCheck.constantFrom("answers" as const, "answers" as const, "calls" as const, "fails" as const)
+  return FastCheck.record({
+    agent,
+    mode,
+    settings,
+    topic: FastCheck.constantFrom("tea", "coffee"),
+    does: depth === 0 ? does : FastCheck.oneof(does, call(depth - 1))
+  })
+}
+
+const calls = (place: FastCheck.Arbitrary<Place>, maxLength: number): FastCheck.Arbitrary<Line> =>
+  FastCheck.record({
+    place,
+    pace: FastCheck.constantFrom(40, 70, 150, 2048),
+    calls: FastCheck.array(call(2), { minLength: 1, maxLength })
+  })
 
 const happening: FastCheck.Arbitrary<Happening> = FastCheck.oneof(
+  { weight: 8, arbitrary: FastCheck.tuple(calls(place, 1)).map((lines) => ({ _tag: "Calls" as const, lines })) },
   {
-    weight: 12,
-    arbitrary: FastCheck.record({
-      _tag: FastCheck.constant("Call" as const),
-      place,
-      agent,
-      mode,
-      settings,
-      topic: FastCheck.constantFrom("tea", "coffee"),
-      does: FastCheck.constantFrom("answers" as const, "answers" as const, "calls" as const, "fails" as const)
-    })
+    weight: 4,
+    arbitrary: FastCheck.tuple(place, FastCheck.boolean())
+      .chain(([here, isOne]) =>
+        FastCheck.array(calls(isOne ? FastCheck.constant(here) : place, 2), { minLength: 2, maxLength: 4 })
+      )
+      .map((lines) => ({ _tag: "Calls" as const, lines }))
   },
   {
     weight: 1,
@@ -142,23 +114,61 @@ const happening: FastCheck.Arbitrary<Happening> = FastCheck.oneof(
 )
 
 /** What happens, one after the other. */
-export const happenings: FastCheck.Arbitrary<ReadonlyArray<Happening>> = FastCheck.array(happening, { maxLength: 40 })
+export const happenings: FastCheck.Arbitrary<ReadonlyArray<Happening>> = FastCheck.array(happening, {
+  maxLength: 30,
+  size: "max"
+})
 
-const note = Tool.make({ name: "note", description: "Notes it.", execute: () => "noted" })
-const agents = new Map(
-  ["ann", "bob"].map((name) => [
-    name,
-    Agent.make({ name, tools: Tools.make(note), handlers: Memory.handler({ section: false }) })
-  ])
-)
+/** So many runs. What is found is told of before the time of a test is over, if not in its shortest form. */
+export const runs = (numRuns: number) => ({ fastCheck: { numRuns, interruptAfterTimeLimit: 60_000 } })
+
+// -----------------------------------------------------------------------------
+// those who do it
+// -----------------------------------------------------------------------------
+
+type Needs = ChatModel.ChatModel | Conversations.Conversations | Session.Session | Summaries.Summaries
+
+/** Runs calls; `inner` is the call inside of the one with a question. */
+const runner = (inner: (question: string) => Call) => {
+  const ask: Tool.Tool<never, Needs> = Tool.make({
+    name: "ask",
+    description: "Asks an agent.",
+    parameters: Schema.Struct({ question: Schema.String }),
+    execute: ({ question }) => Effect.map(Effect.exit(run(inner(question))), ({ _tag }) => _tag)
+  })
+  const agents = new Map(
+    names.map((name) => [
+      name,
+      Agent.make({ name, tools: Tools.make(note, ask), handlers: Memory.handler({ section: false }) })
+    ])
+  )
+  const run = ({ agent, mode, question, settings }: Call) =>
+    Agent.run(agents.get(agent)!, question, Memory.call({ mode, settings }))
+  return run
+}
 
 /** Answers, calls a tool first, or fails, as the question says. */
 const script: ScriptedModel.Script = ({ history }) => {
   const question = Message.text(history.findLast(({ role }) => role === "user")!)
   if (question.includes("fails")) throw new Error("no answer")
-  return question.includes("calls") && history.at(-1)!.role === "user"
-    ? { calls: [{ tool: "note" }] }
-    : `re: ${question}`
+  if (history.at(-1)!.role === "user") {
+    if (question.includes("calls")) return { calls: [{ tool: "note" }] }
+    if (question.includes("asks")) return { calls: [{ tool: "ask", arguments: { question } }] }
+  }
+  return `re: ${question}`
+}
+
+/** A store whose operations take their time, in which others have theirs. */
+const unhurried = (store: Conversations.Service): Conversations.Service => {
+  let n = 0
+  // More and fewer turns, so that one is overtaken by another.
+  const turns = Effect.suspend(() => Effect.repeatN(Effect.yieldNow(), (n += 7) % 13))
+  const slow = <A, E>(operation: Effect.Effect<A, E>) => Effect.zipLeft(Effect.zipRight(turns, operation), turns)
+  return {
+    ...store,
+    read: (...asked) => slow(store.read(...asked)),
+    append: (...said) => slow(store.append(...said))
+  }
 }
 
 /**
@@ -171,59 +181,83 @@ export const behave = <E>(
   check: (found: unknown, wanted: unknown) => void
 ): Effect.Effect<void, E> =>
   Effect.gen(function* () {
-    const reference = new Reference()
     const model = yield* ScriptedModel.make(script)
-    const stretches = happenings.reduce<Array<Array<Happening>>>(
-      (all, one) => {
-        if (one._tag === "Restart") all.push([])
-        else all.at(-1)!.push(one)
-        return all
-      },
-      [[]]
-    )
     let n = 0
-    const one = (happening: Happening) =>
+    const inner = new Map<string, Call>()
+    const asked = ({ does, topic, ...call }: ToCall, place: Place): Call => {
+      const what = typeof does === "string" ? does : "asks"
+      const question = `${++n} ${topic} ${what} of ${place.tenant}/${place.session}/`
+      if (typeof does === "string") return { ...call, does, question }
+      inner.set(question, asked(does, place))
+      return { ...call, does: "asks", question, inner: inner.get(question)! }
+    }
+    const run = runner((question) => inner.get(question)!)
+
+    const known = new Map<string, Kept>()
+    const nothing: Kept = new Map([undefined, ...names].map((of) => [of, []]))
+    const nameOf = ({ session, tenant }: Place) => `${tenant}/${session}`
+    const at = (place: Place) => known.get(nameOf(place)) ?? nothing
+    const keyOf = (place: Place, of: string | undefined) => (of === undefined ? place : { ...place, agent: of })
+
+    const together = (lines: ReadonlyArray<Line>) =>
       Effect.gen(function* () {
         const store = yield* Conversations.Conversations
-        if (happening._tag === "Restart") return
-        const { place } = happening
-        if (happening._tag !== "Call") {
-          const { agent } = happening
-          const key = agent === undefined ? place : { ...place, agent }
-          yield* happening._tag === "Clear" ? store.clear(key) : store.remove(key)
-          reference.forget(happening)
-          return
-        }
-        const { agent, does, mode, settings, topic } = happening
-        const question = `${++n} ${topic} ${does} of ${place.tenant}/${place.session}/`
-        const wanted = [...reference.sees(happening), question]
         const before = (yield* model.requests).length
-        const exit = yield* Agent.run(agents.get(agent)!, question, Memory.call({ mode, settings })).pipe(
-          Session.within({ id: place.session, tenant: place.tenant }),
-          Effect.exit
+        const asking = lines.map(({ calls, ...line }) => ({
+          ...line,
+          calls: calls.map((call) => asked(call, line.place))
+        }))
+        yield* Effect.forEach(
+          asking,
+          ({ calls, pace, place }) =>
+            Effect.forEach(calls, (call) =>
+              Effect.map(Effect.exit(run(call)), ({ _tag }) =>
+                check(_tag, call.does === "fails" ? "Failure" : "Success")
+              )
+            ).pipe(Session.within({ id: place.session, tenant: place.tenant }), Effect.withMaxOpsBeforeYield(pace)),
+          { concurrency: "unbounded", discard: true }
         )
-        check(exit._tag, does === "fails" ? "Failure" : "Success")
-        const [request] = (yield* model.requests).slice(before)
-        check(texts(request!.history), wanted)
-        // Said directly, not by the reference: nothing of another tenant or session.
-        for (const text of texts(request!.history)) {
-          if (text.includes(" of ")) check(text.includes(` of ${place.tenant}/${place.session}/`), true)
-        }
-        reference.keep(happening, question)
-        for (const of of [undefined, "ann", "bob"]) {
-          const { exchanges } = yield* store.read(of === undefined ? place : { ...place, agent: of })
-          check(
-            exchanges.map(({ messages }) => texts(messages)),
-            reference.of(place, of)
+        const requests = (yield* model.requests).slice(before).map(({ history }) => texts(history))
+        const saw = ({ question }: Call) => line(requests.find((texts) => texts.at(-1) === question) ?? [])
+        for (const place of new Map(lines.map(({ place }) => [nameOf(place), place])).values()) {
+          const here = asking.filter((line) => nameOf(line.place) === nameOf(place))
+          const after = new Map(
+            yield* Effect.forEach(nothing.keys(), (of) =>
+              Effect.map(
+                store.read(keyOf(place, of)),
+                ({ exchanges }) => [of, exchanges.map(({ messages }) => line(texts(messages)))] as const
+              )
+            )
           )
+          checkCalls({ before: at(place), lines: here.map(({ calls }) => calls), after, saw, check })
+          known.set(nameOf(place), after)
+        }
+        // Said directly, not by the reference: nothing of another tenant or session.
+        for (const said of requests) {
+          const places = said.join().matchAll(/ of (\w+\/\w+)\//g)
+          check(new Set(Array.from(places, ([, place]) => place)).size, 1)
         }
       })
-    const layer = Layer.mergeAll(open, model.layer, Summaries.layerNone)
+
+    const one = (doing: Doing) => {
+      if (doing._tag === "Calls") return together(doing.lines)
+      const { _tag, agent, place } = doing
+      known.set(nameOf(place), new Map(at(place)).set(agent, []))
+      return Effect.flatMap(Conversations.Conversations, (store) =>
+        _tag === "Clear" ? store.clear(keyOf(place, agent)) : store.remove(keyOf(place, agent))
+      )
+    }
+    const stretches: Array<Array<Doing>> = [[]]
+    for (const happening of happenings) {
+      if (happening._tag === "Restart") stretches.push([])
+      else stretches.at(-1)!.push(happening)
+    }
     for (const stretch of stretches) {
       yield* Effect.forEach(stretch, one, { discard: true }).pipe(
         // What fails here is the store.
         Effect.orDie,
-        Effect.provide(layer)
+        Effect.updateService(Conversations.Conversations, unhurried),
+        Effect.provide(Layer.mergeAll(open, model.layer, Summaries.layerNone))
       )
     }
   })

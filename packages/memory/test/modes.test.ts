@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Agent, Handler, Instructions, Message, Pipeline, Tool, Tools } from "@heddle/core"
 import { ContextMode, ContextSection, Conversations, Memory, MemoryErrors, Session } from "@heddle/memory"
 import { ScriptedModel } from "@heddle/testing"
-import { Deferred, Effect } from "effect"
+import { Context, Deferred, Effect, Layer } from "effect"
 import { agentNamed, answers, inWorld, kept, lastSeen, note, section, talked, world } from "./support.ts"
 
 const main = Conversations.main("s")
@@ -235,6 +235,44 @@ describe("selective", () => {
           yield* talked(main, "tech stack: Node", ...Array.from({ length: 250 }, (_, i) => `chat ${i}`))
           yield* Agent.run(agentNamed("coder", { mode: ContextMode.selective(["tech stack: *"]) }), "one")
           expect(lastSeen(yield* w.asked)).toEqual([...theMain("tech stack: Node"), "one"])
+        })
+      )
+    })
+  )
+
+  it.effect("looks no further back than it is told, and reads no more than that", () =>
+    Effect.gen(function* () {
+      const reads: Array<number | undefined> = []
+      const counted = Layer.map(Conversations.layerMemory(), (context) => {
+        const store = Context.get(context, Conversations.Conversations)
+        const read: typeof store.read = (key, range) =>
+          Effect.tap(store.read(key, range), ({ exchanges }) =>
+            Effect.sync(() => key.agent === undefined && reads.push(exchanges.length))
+          )
+        return Context.make(Conversations.Conversations, { ...store, read })
+      })
+      const w = yield* world(answers, counted)
+      const asking = (lookBack?: number) =>
+        Effect.gen(function* () {
+          reads.length = 0
+          const mode = ContextMode.selective(["tech stack: *"], lookBack === undefined ? {} : { lookBack })
+          yield* Agent.run(agentNamed("coder"), "one", Memory.call({ mode, settings: { historyLimit: 1 } }))
+          return lastSeen(yield* w.asked).includes("tech stack: Node")
+        })
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          yield* talked(main, "tech stack: Node", ...Array.from({ length: 250 }, (_, i) => `chat ${i}`))
+          expect(yield* asking(251)).toBe(true)
+          expect(yield* asking(250)).toBe(false)
+          expect(reads).toEqual([100, 100, 50])
+          expect(yield* asking(1)).toBe(false)
+          expect(reads).toEqual([1])
+          // Of the last 1,000 unless said.
+          yield* talked(main, ...Array.from({ length: 749 }, (_, i) => `chat ${i}`))
+          expect(yield* asking()).toBe(true)
+          yield* talked(main, "chat")
+          expect(yield* asking()).toBe(false)
+          expect(reads).toEqual(Array.from({ length: 10 }, () => 100))
         })
       )
     })

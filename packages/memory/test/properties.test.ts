@@ -5,10 +5,10 @@ import { Conversations, MemorySettings, Session, Summaries } from "@heddle/memor
 import * as keyValueStore from "@heddle/memory/keyValueStore"
 import { ScriptedModel } from "@heddle/testing"
 import { Effect, FastCheck, Layer, TestClock } from "effect"
-import { behave, happenings } from "./calls.ts"
+import { behave, happenings, runs } from "./calls.ts"
 import { agentNamed, section, texts } from "./support.ts"
 
-describe("calls over agents, modes, sessions, tenants and restarts", () => {
+describe("calls one after the other, at once and inside of each other, over agents, modes, sessions, tenants and restarts", () => {
   it.effect.prop(
     "behave as the reference says, with conversations in memory",
     [happenings],
@@ -18,7 +18,7 @@ describe("calls over agents, modes, sessions, tenants and restarts", () => {
         const store = yield* Layer.build(Conversations.layerMemory())
         yield* behave(happenings, Layer.succeedContext(store), (found, wanted) => expect(found).toEqual(wanted))
       }).pipe(Effect.scoped),
-    { fastCheck: { numRuns: 100 } }
+    runs(200)
   )
 
   it.effect.prop(
@@ -30,7 +30,7 @@ describe("calls over agents, modes, sessions, tenants and restarts", () => {
         const open = Layer.provide(keyValueStore.layer, Layer.succeedContext(keyValues))
         yield* behave(happenings, open, (found, wanted) => expect(found).toEqual(wanted))
       }).pipe(Effect.scoped),
-    { fastCheck: { numRuns: 25 } }
+    runs(25)
   )
 })
 

@@ -180,10 +180,11 @@ describe("what makes no sense", () => {
         contextMode: "izolated",
         contextWindow: -1,
         summarizeAfter: 0,
+        shareLookBack: 0,
         memory: { historyLimit: -3, summaryTrigger: 1.5, strategy: "x", limit: 1 },
         typo: true
       })
-      expect(found.length).toBe(8)
+      expect(found.length).toBe(9)
       expect(found.map((problem) => problem.split(":")[0]).toSorted()).toEqual(
         [
           "contextMode",
@@ -192,6 +193,7 @@ describe("what makes no sense", () => {
           "memory.limit",
           "memory.strategy",
           "memory.summaryTrigger",
+          "shareLookBack",
           "summarizeAfter",
           "typo"
         ].toSorted()
@@ -256,6 +258,9 @@ describe("what makes no sense", () => {
         mode: ContextMode.selective(["a*"]),
         settings: { strategy: "full" }
       })
+      expect(yield* decode({ contextMode: "selective", sharePatterns: ["a*"], shareLookBack: 5 })).toEqual({
+        mode: ContextMode.selective(["a*"], { lookBack: 5 })
+      })
       expect(yield* decode({ contextMode: "summarized", summarizeAfter: 40 })).toEqual({
         mode: ContextMode.summarized({ after: 40, window: { exchanges: 10 } })
       })
@@ -284,6 +289,7 @@ describe("what makes no sense", () => {
     }
     expect(() => Memory.handler({ mode: { _tag: "hybrid", maxCharacters: -1 } } as never)).toThrow("maxCharacters")
     expect(() => Memory.handler({ mode: "selective" } as never)).toThrow("one pattern at least")
+    expect(() => Memory.handler({ mode: ContextMode.selective(["a"], { lookBack: 0 }) })).toThrow("lookBack")
   })
 
   it.effect("of a call, of a request and of a session fails the run before the model is called", () =>

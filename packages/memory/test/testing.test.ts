@@ -74,27 +74,6 @@ const twins: Record<string, readonly [what: string, twin: Break]> = {
         store.read(key, range !== undefined && "last" in range && range.last === 0 ? undefined : range)
     })
   ],
-  "a conversation that is not known is empty, and is not made by asking": [
-    "makes what is asked for",
-    (store) => ({
-      read: (key, range) => Effect.zipRight(Effect.ignore(store.replace(key, [], undefined)), store.read(key, range))
-    })
-  ],
-  "a conversation has its own exchanges and no others": [
-    "compares texts without the spaces at their ends, as some databases do",
-    keyed((key) => ({ ...key, session: key.session.trimEnd() || key.session }))
-  ],
-  "a key has any texts": [
-    "keeps conversations under the keys of an object",
-    (store) => ({
-      append: (key, exchange) =>
-        key.session in {} ? store.append({ ...key, session: "lost" }, exchange) : store.append(key, exchange)
-    })
-  ],
-  "a key has NUL and halves of characters as well": [
-    "writes keys in UTF-8",
-    keyed((key) => ({ ...key, session: new TextDecoder().decode(new TextEncoder().encode(key.session)) }))
-  ],
   "texts of a megabyte are kept whole": [
     "has columns of 64 kB",
     messages((message) => {
@@ -105,13 +84,6 @@ const twins: Record<string, readonly [what: string, twin: Break]> = {
   "all that JSON has is kept as it is": [
     "leaves out what is null",
     messages((message) => sieve(message, (value) => value !== null))
-  ],
-  "it is known when a conversation was begun, and when it was read or changed last": [
-    "takes the last change for the beginning",
-    lists((page) => ({
-      ...page,
-      conversations: page.conversations.map((info) => ({ ...info, createdAt: info.lastAccessedAt }))
-    }))
   ],
   "what a reader does to what it was given does not reach the store": [
     "gives every reader the same copy, which can be changed",
@@ -139,6 +111,34 @@ const twins: Record<string, readonly [what: string, twin: Break]> = {
         }))(store)
       }
     }
+  ],
+  "a conversation that is not known is empty, and is not made by asking": [
+    "makes what is asked for",
+    (store) => ({
+      read: (key, range) => Effect.zipRight(Effect.ignore(store.replace(key, [], undefined)), store.read(key, range))
+    })
+  ],
+  "a conversation has its own exchanges and no others": [
+    "compares texts without the spaces at their ends, as some databases do",
+    keyed((key) => ({ ...key, session: key.session.trimEnd() || key.session }))
+  ],
+  "a key has any texts": [
+    "keeps conversations under the keys of an object",
+    (store) => ({
+      append: (key, exchange) =>
+        key.session in {} ? store.append({ ...key, session: "lost" }, exchange) : store.append(key, exchange)
+    })
+  ],
+  "a key has NUL and halves of characters as well": [
+    "writes keys in UTF-8",
+    keyed((key) => ({ ...key, session: new TextDecoder().decode(new TextEncoder().encode(key.session)) }))
+  ],
+  "it is known when a conversation was begun, and when it was read or changed last": [
+    "takes the last change for the beginning",
+    lists((page) => ({
+      ...page,
+      conversations: page.conversations.map((info) => ({ ...info, createdAt: info.lastAccessedAt }))
+    }))
   ],
   "what makes no sense dies with a DefinitionError": [
     "makes the best of it",
@@ -319,6 +319,16 @@ const twins: Record<string, readonly [what: string, twin: Break]> = {
   "pages have every conversation once, in the order of sessions and agents, the main conversation first": [
     "gives one too few on each page, so that the next leaves it out",
     lists((page) => (page.next === undefined ? page : { ...page, conversations: page.conversations.slice(1) }))
+  ],
+  "long names that begin alike are in order as well": [
+    "takes those for one of which the first 1,000 characters are the same",
+    (store) => ({
+      list: ({ session, ...options }) =>
+        Effect.map(store.list(options), (page) => ({
+          ...page,
+          conversations: page.conversations.filter(({ key }) => key.session.startsWith(session?.slice(0, 1000) ?? ""))
+        }))
+    })
   ],
   "a list has the conversations of one tenant, or of one of its sessions": [
     "takes a session for all that begin like it",

@@ -80,7 +80,10 @@ export const make = (options: Options = {}): Effect.Effect<CircuitBreaker> => {
         const failure = Cause.failureOption(exit.cause)
         if (failure._tag === "Some" && counts(failure.value)) circuit.failed(ticket, now, failure.value)
         else circuit.abandoned(ticket, now)
-      })
+      }).pipe(
+        // `counts` may throw.
+        Effect.onError(() => Effect.map(Clock.currentTimeMillis, (now) => circuit.abandoned(ticket, now)))
+      )
     return {
       state: Effect.sync(() => circuit.state),
       decorate: (model) => ({

@@ -25,6 +25,7 @@
 import { Call, ChatModel, Instructions, Message } from "@heddle/core"
 import { quoted } from "@heddle/core/names"
 import { optional, problems, wholeFrom } from "@heddle/core/settings"
+import { count } from "@heddle/core/words"
 import type { Context } from "effect"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -32,7 +33,6 @@ import * as Schema from "effect/Schema"
 import { answer, jsonAnswer } from "./internal/answer.ts"
 import { question } from "./internal/evidence.ts"
 import { plan } from "./internal/plan.ts"
-import { count } from "./internal/words.ts"
 import { type ModelProvider, ModelUnavailable } from "./ModelProvider.ts"
 
 /** How the model goes about it. */

@@ -265,6 +265,66 @@ describe("a model", () => {
     }).pipe(Effect.scoped, Effect.provide(ModelRegistry.layer({ providers: [moody], models: [entry("fast", "m")] })))
   })
 
+  it.effect("stays shared when those whom it failed are done", () => {
+    const { made, provider } = noting()
+    let fails = true
+    const moody: ModelProvider.ModelProvider = {
+      ...provider,
+      make: (settings) =>
+        Effect.suspend(() =>
+          fails
+            ? new ModelProvider.ModelUnavailable({ reason: "MissingPackage", model: "fast", message: "npm i it" })
+            : provider.make(settings)
+        )
+    }
+    return Effect.gen(function* () {
+      const failed = yield* Scope.make()
+      yield* Effect.flip(Scope.extend(get("fast"), failed))
+      fails = false
+      const model = yield* get("fast")
+      yield* Scope.close(failed, Exit.void)
+      yield* TestClock.adjust("10 minutes")
+      expect(yield* get("fast")).toBe(model)
+      expect(made).toHaveLength(1)
+    }).pipe(Effect.scoped, Effect.provide(ModelRegistry.layer({ providers: [moody], models: [entry("fast", "m")] })))
+  })
+
+  it.effect(
+    "that fails when all who asked are gone, or is still being made when the registry goes, leaves nothing",
+    () => {
+      const { provider, released } = noting()
+      let fails = true
+      const slow: ModelProvider.ModelProvider = {
+        ...provider,
+        make: (settings) =>
+          Effect.gen(function* () {
+            const model = yield* provider.make(settings)
+            yield* Effect.sleep(10)
+            if (!fails) return model
+            return yield* new ModelProvider.ModelUnavailable({ reason: "InvalidOptions", model: "fast", message: "no" })
+          })
+      }
+      return Effect.gen(function* () {
+        const first = yield* Effect.fork(said("fast"))
+        yield* TestClock.adjust(5)
+        yield* Fiber.interrupt(first)
+        yield* TestClock.adjust(5)
+        expect(released).toEqual(["m"])
+        fails = false
+        const second = yield* Effect.fork(said("fast"))
+        yield* TestClock.adjust(10)
+        expect(yield* Fiber.join(second)).toBe("m")
+        yield* (yield* registry).set(entry("fast", "n"))
+        expect(released).toEqual(["m", "m"])
+        yield* Effect.fork(said("fast"))
+        yield* TestClock.adjust(5)
+      }).pipe(
+        Effect.provide(ModelRegistry.layer({ providers: [slow], models: [entry("fast", "m")] })),
+        Effect.tap(() => expect(released).toEqual(["m", "m", "n"]))
+      )
+    }
+  )
+
   it.effect("whose provider dies takes nobody else's with it", () => {
     const { provider } = noting()
     const dying: ModelProvider.ModelProvider = {

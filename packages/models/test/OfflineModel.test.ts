@@ -453,3 +453,50 @@ describe("size", () => {
     30_000
   )
 })
+
+describe("what is quoted to it", () => {
+  const passages = [
+    Instructions.quoted("passage", "# Hours\n\nThe office opens at nine. It closes at five.", {
+      number: 1,
+      source: 'a "b".md'
+    }),
+    Instructions.quoted("passage", "Herons nest in the reeds.", { number: 2, source: "herons.md" })
+  ].join("\n\n")
+
+  it.effect("is cited by its number", () =>
+    Effect.gen(function* () {
+      const instructions = Instructions.make(`These were found.\n\n${passages}`)
+      expect(textOf(yield* ask("When does the office open?", { instructions }))).toBe("The office opens at nine. [1]")
+      expect(textOf(yield* ask("Where do herons nest?", { instructions }))).toBe("Herons nest in the reeds. [2]")
+    })
+  )
+
+  it.effect("is what notes are taken on, for the question that is quoted", () =>
+    Effect.gen(function* () {
+      const noting = (question: string) =>
+        ask(`${Instructions.quoted("question", question)}\n\n${passages}`, {
+          instructions: Instructions.make("Take notes. Do not answer the question."),
+          purpose: "rag_map"
+        })
+      expect(textOf(yield* noting("Where do herons nest?"))).toBe("Herons nest in the reeds. [2]")
+      expect(textOf(yield* noting("Who invented the wheel?"))).toBe("NOTHING")
+    })
+  )
+
+  it.effect("can be notes, which say themselves where they are from", () =>
+    Effect.gen(function* () {
+      const notes = Instructions.quoted("note", "Herons nest in the reeds. [2]", { passage: 2 })
+      const instructions = Instructions.make(Instructions.quoted("notes", "Herons nest in the reeds. [2]"))
+      expect(textOf(yield* ask("Where do herons nest?", { instructions }))).toBe("Herons nest in the reeds. [2]")
+      const reduced = `${Instructions.quoted("question", "Where do herons nest?")}\n\n${notes}`
+      expect(textOf(yield* ask(reduced, { purpose: "rag_reduce" }))).toBe("Herons nest in the reeds. [2]")
+    })
+  )
+
+  it.effect("takes no time beyond its length to find", () =>
+    Effect.gen(function* () {
+      const instructions = Instructions.make('<a>\n<passage number="1">\n'.repeat(100_000))
+      expect(textOf(yield* ask("Where do herons nest?", { instructions }))).toContain("nothing")
+    })
+  )
+})

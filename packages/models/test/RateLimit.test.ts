@@ -25,6 +25,9 @@ const noting = (tokens = 0) => {
   return { model, times }
 }
 
+/** What floating numbers lose, in milliseconds. A wait is of whole ones. */
+const rounding = 0.001
+
 describe("a rate limit", () => {
   it("lets through as many as its bucket holds, in their order, and none later than it has to", () =>
     FastCheck.assert(
@@ -58,8 +61,8 @@ describe("a rate limit", () => {
             })
             expect(times).toHaveLength(expected.length)
             times.forEach((time, i) => {
-              expect(time).toBeGreaterThanOrEqual(expected[i]! - 0.001)
-              expect(time).toBeLessThanOrEqual(expected[i]! + 1)
+              expect(time).toBeGreaterThanOrEqual(expected[i]! - rounding)
+              expect(time).toBeLessThanOrEqual(expected[i]! + 1 + rounding)
             })
           }).pipe(simulated, Effect.runPromise)
       ),
@@ -108,6 +111,29 @@ describe("a rate limit", () => {
       yield* ask(limited)
       yield* ask(limited)
       expect(times).toEqual([0, 200])
+    }).pipe(simulated)
+  )
+
+  it.effect("counts each attempt that was paid for, the estimate but once", () =>
+    Effect.gen(function* () {
+      const { model, times } = noting(60)
+      const twice: ChatModel.Service = {
+        call: (request) =>
+          Call.orElse(
+            Call.make<ChatModel.ModelPart, string>((emit) =>
+              Effect.zipRight(
+                emit({ _tag: "Finish", reason: "stop", usage: { inputTokens: 90, outputTokens: 0 } }),
+                Effect.fail("cut off")
+              )
+            ),
+            () => model.call(request)
+          )
+      }
+      const limited = (yield* RateLimit.make({ tokens: 100, window: 1000, estimate: () => 100 })).decorate(twice)
+      yield* ask(limited)
+      yield* ask(limited)
+      // 150 are gone after the first, and the second wants 100.
+      expect(times).toEqual([0, 1500])
     }).pipe(simulated)
   )
 

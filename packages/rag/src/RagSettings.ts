@@ -23,11 +23,9 @@ export type RagMode = typeof RagMode.Type
 const Time = Schema.Union(
   Schema.JsonNumber.pipe(Schema.nonNegative()),
   Schema.String.pipe(
-    Schema.filter((text) =>
-      Option.match(Duration.decodeUnknown(text), {
-        onNone: () => false,
-        onSome: (duration) => Duration.toMillis(duration) >= 0
-      })
+    Schema.filter(
+      (text): text is `${number} ${Duration.Unit}` =>
+        !text.startsWith("-") && Option.isSome(Duration.decodeUnknown(text))
     )
   )
 ).annotations(expecting('a time such as "10 seconds", or milliseconds from 0'))
@@ -56,6 +54,8 @@ export const RagSettings = Schema.Struct({
   reduceTimeout: optional(Time),
   /** Whether the run goes on, with a warning, or fails when the search fails. `continue` unless said. */
   onFailure: optional(oneOf("continue", "fail")),
+  /** The name of the model that takes notes and makes one text of them, for `ModelOptions.model`. The model's own default unless said. */
+  notesModel: optional(Schema.NonEmptyString),
   /** Whether the model is asked to cite passages by their numbers. `true` unless said. */
   citations: optional(Schema.Boolean)
 }).annotations({ identifier: "RagSettings" })
@@ -63,7 +63,9 @@ export const RagSettings = Schema.Struct({
 export type RagSettings = typeof RagSettings.Type
 
 /** Settings with nothing left to be said. */
-export type Effective = Required<RagSettings>
+export interface Effective extends Required<Omit<RagSettings, "notesModel">> {
+  readonly notesModel: string | undefined
+}
 
 /** What holds where nothing else is said. */
 export const defaults = {
@@ -79,10 +81,14 @@ export const defaults = {
   reduceTimeout: "1 minute",
   onFailure: "continue",
   citations: true
-} as const satisfies Effective
+} as const satisfies RagSettings
 
 /** Merges settings, the first over the others. */
 export const merge: (...settings: ReadonlyArray<RagSettings | undefined>) => RagSettings = mergeSettings
 
 /** Fills in what nobody has said. */
-export const effective = (settings: RagSettings): Effective => ({ ...defaults, ...settings })
+export const effective = (settings: RagSettings): Effective => ({
+  ...defaults,
+  ...settings,
+  notesModel: settings.notesModel
+})

@@ -20,7 +20,14 @@
  */
 import { Tenant } from "@heddle/core"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
+import { makeCached } from "./internal/cached.ts"
+import { fuse } from "./internal/fuse.ts"
+import { checked } from "./internal/query.ts"
+import { rank } from "./internal/rank.ts"
+import { sift } from "./internal/sift.ts"
 import type { RetrievalError } from "./RagErrors.ts"
 
 /** What a passage is marked with, for filters and for whoever shows it. */
@@ -77,3 +84,133 @@ export const query = (text: string, options: Partial<Omit<Query, "query">> = {})
   tenant: Tenant.defaultTenant,
   ...options
 })
+
+// -----------------------------------------------------------------------------
+// retrievers made of others
+// -----------------------------------------------------------------------------
+
+/** How passages are ranked anew. */
+export interface RerankOptions<E> {
+  /** Passages that are asked for and ranked, where the query does not want more; from 1. @default 50 */
+  readonly candidates?: number
+  /** Gives a score from 0 to 1 for each passage, in their order. It is not asked where nothing was found. */
+  readonly score: (query: string, passages: ReadonlyArray<Passage>) => Effect.Effect<ReadonlyArray<number>, E>
+}
+
+/**
+ * The same retriever with other scores, as another model or a rule of one's own gives
+ * them. `topK` and `minScore` hold for the new scores; of the same score, the order
+ * is as it was. Fails with the reason `Ranking` if `score` fails or gives no scores.
+ *
+ * @example
+ * ```ts
+ * import { LexicalIndex, Retriever } from "@heddle/rag"
+ * import { Effect } from "effect"
+ *
+ * const { retriever } = LexicalIndex.make()
+ * const shortFirst = Retriever.rerank(retriever, {
+ *   candidates: 20,
+ *   score: (_query, passages) => Effect.succeed(passages.map(({ text }) => 1 / (1 + text.length)))
+ * })
+ * ```
+ */
+export const rerank: {
+  <E>(options: RerankOptions<E>): (self: Service) => Service
+  <E>(self: Service, options: RerankOptions<E>): Service
+} = dual(2, <E>(self: Service, options: RerankOptions<E>) => checked(rank(self, options)))
+
+/** How far a filter looks. */
+export interface FilterOptions {
+  /** Passages that are looked at, at the most, where the query does not want more; from 1. @default 1000 */
+  readonly maxCandidates?: number
+}
+
+/**
+ * The same retriever without the passages that a predicate refuses. It asks for more
+ * and more until there are `topK`, there is nothing more to be found, or it has looked
+ * at `maxCandidates`. What can be said by a `Filter` is better said by one: an index
+ * knows about it before it searches.
+ *
+ * @example
+ * ```ts
+ * import { LexicalIndex, Retriever } from "@heddle/rag"
+ *
+ * const { retriever } = LexicalIndex.make()
+ * const recent = Retriever.filter(retriever, ({ metadata }) => Number(metadata["year"]) >= 2020)
+ * ```
+ */
+export const filter: {
+  (predicate: (passage: Passage) => boolean, options?: FilterOptions): (self: Service) => Service
+  (self: Service, predicate: (passage: Passage) => boolean, options?: FilterOptions): Service
+} = dual(
+  (args) => typeof args[0] !== "function",
+  (self: Service, predicate: (passage: Passage) => boolean, options: FilterOptions = {}) =>
+    checked(sift(self, predicate, options))
+)
+
+/** How what several retrievers find is made one. */
+export interface UnionOptions {
+  /** Passages that each is asked for, where the query does not want more; from 1. @default 20 */
+  readonly candidates?: number
+  /** What each counts, in their order; 1 unless said. Numbers above 0. */
+  readonly weights?: ReadonlyArray<number>
+  /** How little the first ranks differ, from 0: what one has found first counts like what two have found at the rank `rankConstant + 2`. @default 5 */
+  readonly rankConstant?: number
+  /** Whether the search fails with the first that fails, or goes on with the others, and says so in the log, until all have failed. @default "fail" */
+  readonly onFailure?: "continue" | "fail"
+}
+
+/**
+ * Several retrievers as one. All are asked at once. As their scores cannot be
+ * compared, what they find is fused by its ranks (reciprocal rank fusion): a passage
+ * counts for 1 / (rankConstant + rank) with each that has found it, and its score is
+ * the share of what one would reach that all have found first. With two, what is found
+ * by one of them is never above 0.5.
+ *
+ * A passage that several find, by its source and its id, is there once, as the first
+ * of them has it. One retriever alone is left as it is; of none, nothing is found.
+ *
+ * @example
+ * ```ts
+ * import { LexicalIndex, Retriever } from "@heddle/rag"
+ *
+ * const handbook = LexicalIndex.make()
+ * const tickets = LexicalIndex.make()
+ * const both = Retriever.union([handbook.retriever, tickets.retriever], { onFailure: "continue" })
+ * ```
+ */
+export const union = (retrievers: ReadonlyArray<Service>, options: UnionOptions = {}): Service => {
+  const search = fuse(retrievers, options)
+  return retrievers.length === 1 ? retrievers[0]! : checked(search)
+}
+
+/** What a cache keeps. */
+export interface CacheOptions {
+  /** Queries at the most, from 1; the one that was not asked for the longest time goes first. */
+  readonly capacity: number
+  /** How long a result is kept, from when it was found. */
+  readonly timeToLive: Duration.DurationInput
+}
+
+/**
+ * Makes the same retriever with a memory of what it has found. A query is another one
+ * if anything about it is, its tenant included. Who asks the same at the same time
+ * waits for one search, which is interrupted when nobody waits any more. Failures are
+ * not kept. It knows nothing of changes of the index: what is found may be as old as
+ * `timeToLive`. The passages are copies, and frozen.
+ *
+ * @example
+ * ```ts
+ * import { LexicalIndex, Retriever } from "@heddle/rag"
+ * import { Effect, Layer } from "effect"
+ *
+ * const Cached = Layer.effect(
+ *   Retriever.Retriever,
+ *   Effect.flatMap(Retriever.Retriever, Retriever.cached({ capacity: 1000, timeToLive: "5 minutes" }))
+ * ).pipe(Layer.provide(LexicalIndex.layer))
+ * ```
+ */
+export const cached: {
+  (options: CacheOptions): (self: Service) => Effect.Effect<Service>
+  (self: Service, options: CacheOptions): Effect.Effect<Service>
+} = dual(2, (self: Service, options: CacheOptions) => makeCached(self, options))

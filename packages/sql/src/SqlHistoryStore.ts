@@ -26,6 +26,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { DatabaseError, fromCause } from "./DatabaseError.ts"
 import { isDuplicate } from "./internal/duplicate.ts"
+import { hashOf, listed } from "./internal/names.ts"
 import { rescued } from "./internal/rescued.ts"
 import { clamped, decoded } from "./internal/rows.ts"
 import { said } from "./internal/said.ts"
@@ -43,22 +44,28 @@ export const layer: Layer.Layer<HistoryStore.HistoryStore, DatabaseError, SqlCli
 )
 
 const make = (sql: SqlClient): HistoryStore.Service => {
+  const listedSessions = listed(sql, "session")
+
   /** Counts a run more, in a session that may be new. Positions follow one another, since runs go with their session only. */
   const counted = ({ endedAt, sessionId }: RunRecord.RunRecord) => sql`INSERT INTO heddle_sessions
-    (session, runs, last_ended_at) VALUES (${storableText(sessionId)}, 1, ${endedAt})
-    ON CONFLICT (session) DO UPDATE SET runs = heddle_sessions.runs + 1, last_ended_at = excluded.last_ended_at
+    (hash, session, runs, last_ended_at) VALUES (${hashOf(sessionId)}, ${storableText(sessionId)}, 1, ${endedAt})
+    ON CONFLICT (hash) DO UPDATE SET runs = heddle_sessions.runs + 1, last_ended_at = excluded.last_ended_at
     RETURNING id, runs`
+
+  const runColumns = sql.literal("run, run_hash, status, record")
+  const runValues = ({ runId, status }: RunRecord.RunRecord, text: string) =>
+    sql`${storableText(runId)}, ${hashOf(runId)}, ${status}, ${text}`
 
   const append = sql.onDialectOrElse({
     pg: () => (record: RunRecord.RunRecord, text: string) => sql`WITH session AS (${counted(record)})
-      INSERT INTO heddle_runs (session, position, run, status, record)
-      SELECT id, runs, ${storableText(record.runId)}, ${record.status}, ${text} FROM session`,
+      INSERT INTO heddle_runs (session, position, ${runColumns})
+      SELECT id, runs, ${runValues(record, text)} FROM session`,
     orElse: () => (record: RunRecord.RunRecord, text: string) =>
       sql.withTransaction(
         Effect.flatMap(
           counted(record),
-          ([row]) => sql`INSERT INTO heddle_runs (session, position, run, status, record)
-            VALUES (${row?.["id"]}, ${row?.["runs"]}, ${storableText(record.runId)}, ${record.status}, ${text})`
+          ([row]) => sql`INSERT INTO heddle_runs (session, position, ${runColumns})
+            VALUES (${row?.["id"]}, ${row?.["runs"]}, ${runValues(record, text)})`
         )
       )
   })
@@ -74,7 +81,7 @@ const make = (sql: SqlClient): HistoryStore.Service => {
         const limit = clamped(whole("count", count, 0))
         if (statuses.length === 0) return Effect.succeed([])
         const rows = sql`SELECT record FROM heddle_runs
-          WHERE session = (SELECT id FROM heddle_sessions WHERE session = ${storableText(sessionId)})
+          WHERE session = (SELECT id FROM heddle_sessions WHERE hash = ${hashOf(sessionId)})
           AND ${sql.in("status", statuses)}
           ORDER BY position DESC LIMIT ${limit}`
         return Effect.flatMap(rows, (found) => Effect.forEach(found.toReversed(), decodeRecord)).pipe(
@@ -83,7 +90,7 @@ const make = (sql: SqlClient): HistoryStore.Service => {
       }),
     remove: (sessionId) =>
       Effect.gen(function* () {
-        const [row] = yield* sql`DELETE FROM heddle_sessions WHERE session = ${storableText(sessionId)} RETURNING id`
+        const [row] = yield* sql`DELETE FROM heddle_sessions WHERE hash = ${hashOf(sessionId)} RETURNING id`
         if (row === undefined) return false
         yield* sql`DELETE FROM heddle_runs WHERE session = ${row["id"]}`
         return true
@@ -91,10 +98,13 @@ const make = (sql: SqlClient): HistoryStore.Service => {
     sessions: ({ after, limit }) =>
       Effect.suspend(() => {
         const most = whole("limit", limit, 1)
-        const from = after === undefined ? sql`` : sql`WHERE session > ${storableText(after)}`
+        const from =
+          after === undefined
+            ? sql``
+            : sql`WHERE ${listedSessions.from(storableText(after))} AND session > ${storableText(after)}`
         // One more than the page has says whether there is another page.
         const rows = sql`SELECT session, runs, last_ended_at FROM heddle_sessions ${from}
-          ORDER BY session LIMIT ${clamped(most + 1)}`
+          ORDER BY ${listedSessions.order} LIMIT ${clamped(most + 1)}`
         return Effect.flatMap(rows, (found) => Effect.forEach(found, decodeSession)).pipe(
           Effect.map((found) => {
             const sessions = found.slice(0, limit)

@@ -44,9 +44,9 @@ export interface Options {
    */
   readonly integrityCheck?: "quick" | "full" | "none"
   /**
-   * How long a write waits for another process that has the file, before an error with
-   * the reason `Locked`. Transactions of one layer wait one after the other, so their
-   * waits add up. @default "5 seconds"
+   * How long a write waits for another process, from when it finds that this has the
+   * file, before an error with the reason `Locked`. Those that wait do so at the same
+   * time, and let reads through. @default "5 seconds"
    */
   readonly busyTimeout?: Duration.DurationInput
 }

@@ -4,6 +4,7 @@ import { conversations, conversationsAgree } from "@heddle/memory/testing"
 import { DatabaseError, SqlConversations, SqlHistoryStore } from "@heddle/sql"
 import { historyStore } from "@heddle/workflow/testing"
 import { Effect, Either, Layer, Redacted } from "effect"
+import { behave, happenings, runs } from "../../memory/test/calls.ts"
 import { client, hasServer, ownClient, ownSchema, url } from "./support/postgres.ts"
 import { proxy } from "./support/proxy.ts"
 import { append, onEveryDatabase, read } from "./support/stores.ts"
@@ -20,6 +21,17 @@ describe.skipIf(!there)("on Postgres", () => {
   historyStore("the history keeps the rules", Layer.provide(SqlHistoryStore.layer, ownClient))
 
   onEveryDatabase(ownClient)
+
+  it.effect.prop(
+    "calls one after the other, at once and inside of each other behave as the reference of the memory says",
+    [happenings],
+    ([happenings]) =>
+      Effect.gen(function* () {
+        const open = Layer.provide(SqlConversations.layer, client(yield* ownSchema))
+        yield* behave(happenings, open, (found, wanted) => expect(found).toEqual(wanted))
+      }).pipe(Effect.scoped),
+    runs(15)
+  )
 
   it.scoped("many programs that begin on one new database at once make the tables once", () =>
     Effect.gen(function* () {

@@ -4,7 +4,7 @@ import { DatabaseError, SqlConversations } from "@heddle/sql"
 import { layer, type Options } from "@heddle/sql/libsql"
 import { Conversations } from "@heddle/memory"
 import { Message } from "@heddle/core"
-import { Context, Deferred, Effect, Exit, Fiber, Layer, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Stream } from "effect"
 import { chmodSync, existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { file, folder, ownFile } from "./support/files.ts"
@@ -246,57 +246,6 @@ describe("transactions", () => {
       yield* connection.execute("INSERT INTO t VALUES (?)", [1], undefined)
       expect(yield* connection.executeValues("SELECT a FROM t", [])).toEqual([[1]])
     }).pipe(Effect.scoped, Effect.provide(ownFile()))
-  )
-  /** A transaction in another client, open until the scope ends. (One in the same fiber would be taken for ours.) */
-  const other = (filename: string) =>
-    Effect.gen(function* () {
-      const sql = yield* Effect.map(Layer.build(layer({ filename })), (context) => Context.get(context, client))
-      const begun = yield* Deferred.make<void>()
-      const end = yield* Deferred.make<void>()
-      yield* Effect.forkScoped(
-        sql.withTransaction(Effect.zipRight(Deferred.succeed(begun, undefined), Deferred.await(end)))
-      )
-      yield* Deferred.await(begun)
-      return { end: Deferred.succeed(end, undefined) }
-    })
-
-  it.scoped("one that cannot begin, since another program writes, fails, and the next one runs", () =>
-    Effect.gen(function* () {
-      const filename = yield* file
-      const mine = yield* Layer.build(conversations({ filename, busyTimeout: "20 millis" }))
-      const { end } = yield* other(filename)
-      const error = yield* Effect.flip(Effect.provide(append, mine))
-      expect(error).toMatchObject({ _tag: "ConversationsUnavailable", cause: { reason: "Locked" } })
-      yield* end
-      expect((yield* Effect.provide(append, mine)).exchanges).toBe(1)
-    })
-  )
-  it.scoped("a statement alone that waits for another program lets reads of this program through", () =>
-    Effect.gen(function* () {
-      const filename = yield* file
-      const mine = yield* Effect.map(Layer.build(layer({ filename })), (context) => Context.get(context, client))
-      yield* mine`CREATE TABLE t (n INTEGER)`
-      const { end } = yield* other(filename)
-      const writing = yield* Effect.fork(mine`INSERT INTO t VALUES (1)`)
-      yield* Effect.yieldNow()
-      expect(yield* mine`SELECT n FROM t`).toEqual([])
-      expect((yield* writing.poll)._tag).toBe("None")
-      yield* end
-      yield* Fiber.join(writing)
-      expect(yield* mine`SELECT n FROM t`).toEqual([{ n: 1 }])
-    })
-  )
-  it.scoped("one waits for another program that writes, and lets others of this program run", () =>
-    Effect.gen(function* () {
-      const filename = yield* file
-      const mine = yield* Layer.build(conversations({ filename }))
-      const { end } = yield* other(filename)
-      const fiber = yield* Effect.fork(Effect.provide(append, mine))
-      yield* Effect.yieldNow()
-      expect((yield* fiber.poll)._tag).toBe("None")
-      yield* end
-      expect((yield* Fiber.join(fiber)).exchanges).toBe(1)
-    })
   )
 })
 

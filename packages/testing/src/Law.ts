@@ -14,7 +14,7 @@
  * await Law.check(Law.isolationOfRuns, Handler.instructions("Be brief."))
  * ```
  */
-import { type Handler, Pipeline } from "@heddle/core"
+import { type ChatModel, type Handler, Pipeline } from "@heddle/core"
 import * as FastCheck from "effect/FastCheck"
 import * as Layer from "effect/Layer"
 import { associativity, identityLaw, order } from "./internal/composition.ts"
@@ -73,14 +73,17 @@ export const subject = (
   compose: Subject["compose"] = (...handlers) => Pipeline.make(...handlers)
 ): Subject => ({ handler, layer, compose })
 
-/** Checks a law for a handler that needs nothing. Rejects with a shrunken counterexample. */
-export const check = <P, E, H>(law: Law, handler: Handler.Handler<P, E, never, H>, options?: Options): Promise<void> =>
-  checkSubject(law, subject(handler, undefined, options?.compose), options)
+/** Checks a law for a handler that needs nothing but the model. Rejects with a shrunken counterexample. */
+export const check = <P, E, H>(
+  law: Law,
+  handler: Handler.Handler<P, E, ChatModel.ChatModel, H>,
+  options?: Options
+): Promise<void> => checkSubject(law, subject(handler, undefined, options?.compose), options)
 
-/** Checks a law for a handler that needs what a layer provides. The layer is built afresh for each run. */
+/** Checks a law for a handler that needs what a layer provides, besides the model. The layer is built afresh for each run. */
 export const checkWith = <P, E, R, H, LE>(
   law: Law,
-  handler: Handler.Handler<P, E, R, H>,
+  handler: Handler.Handler<P, E, R | ChatModel.ChatModel, H>,
   layer: Layer.Layer<R, LE>,
   options?: Options
 ): Promise<void> =>

@@ -98,6 +98,15 @@ export const spoil = (plain: unknown): void => {
 /** The numbers from 0, so many of them. */
 export const numbers = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, i) => i)
 
+/** Text that does not get shorter by compression: of so many characters from a first one up, the same for the same numbers. */
+const noise = (length: number, first: number, kinds: number): string => {
+  let state = length
+  return Array.from({ length }, () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return String.fromCharCode(first + ((state >>> 8) % kinds))
+  }).join("")
+}
+
 /** Names that break naive code: what objects have already, what differs in case, spaces or composition only, paths, SQL, long ones. All are different, none is empty. */
 export const hostile: ReadonlyArray<string> = [
   "__proto__",
@@ -122,8 +131,10 @@ export const hostile: ReadonlyArray<string> = [
   "e\u0301",
   "\u00e9",
   "历史 مرحبا 👩‍👩‍👧",
-  "x".repeat(1000),
-  `${"x".repeat(1000)}y`
+  noise(5000, 33, 94),
+  `${noise(5000, 33, 94)}!`,
+  // Of Chinese characters.
+  noise(3000, 0x4e00, 20_000)
 ]
 
 /** All that JSON has, with the numbers, texts and keys that are lost most often. */

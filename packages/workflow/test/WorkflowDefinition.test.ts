@@ -1,7 +1,7 @@
 // A condition of a definition has a `then`, which is data: nothing can wait for it.
 /* oxlint-disable unicorn/no-thenable */
 import { describe, expect, expectTypeOf, it } from "@effect/vitest"
-import { Agent, type ChatModel, type Errors, Instructions, Message } from "@heddle/core"
+import { Agent, type AgentRun, type ChatModel, type Errors, Handler, Instructions, Message } from "@heddle/core"
 import { ScriptedModel } from "@heddle/testing"
 import { HistoryStore, Workflow, WorkflowErrors } from "@heddle/workflow"
 import { WorkflowDefinition } from "@heddle/workflow/definition"
@@ -975,6 +975,50 @@ describe("a sequence", () => {
       const outside = Workflow.run(workflow, 1, {} as Workflow.SessionOptions)
       expect(yield* Effect.flip(outside)).toMatchObject({ _tag: "InvalidSession" })
     }).pipe(Effect.provide(Layer.merge(HistoryStore.layerMemory(), echo)))
+  )
+})
+
+describe("options of an agent's run", () => {
+  const asking = (options: object) => of({ type: "agent", name: "draft", agent: "writer", options })
+  const reading = {
+    agents: {
+      writer: Agent.make({
+        name: "writer",
+        handlers: Handler.beforeAgent((run: AgentRun.RunConfig) =>
+          Handler.finish(`${run.options.maxSteps} ${String(run.options.metadata["tone"])}`)
+        )
+      })
+    },
+    agentOptions: ({ steps, tone }) =>
+      typeof steps === "number"
+        ? Effect.succeed({ maxSteps: steps, metadata: { tone } })
+        : Effect.fail({ problems: ["steps: expected a number", "tone: not now"] })
+  } satisfies WorkflowDefinition.Registry
+
+  it.effect("are what the registry makes of what the step says", () =>
+    Effect.gen(function* () {
+      expect(yield* run(asking({ steps: 3, tone: "kind" }), "x", reading)).toBe("3 kind")
+      const inner = {
+        name: "test",
+        node: { type: "workflow", workflow: "one" },
+        workflows: { one: { node: { type: "sequence", nodes: [asking({ steps: 4 }).node] } } }
+      }
+      expect(yield* run(inner, "x", reading)).toBe("4 undefined")
+      expect(yield* run(of({ type: "agent", name: "draft", agent: "writer" }), "x", reading)).toBe("50 undefined")
+    })
+  )
+
+  it.effect("that are wrong are told with everything else", () =>
+    Effect.gen(function* () {
+      const wrong = { type: "sequence", nodes: [asking({ steps: "two" }).node, step("b", "sme")] }
+      expect(yield* problemsOf(of(wrong), { ...registry, ...reading })).toEqual([
+        expect.stringContaining("node.nodes[1].function: "),
+        "node.nodes[0].options: steps: expected a number",
+        "node.nodes[0].options: tone: not now"
+      ])
+      expect(yield* problemsOf(asking({ steps: 3 }))).toEqual(["node.options: the registry reads no options of agents"])
+      expect((yield* problemsOf(asking([]), reading)).join()).toContain("node.options")
+    })
   )
 })
 

@@ -49,10 +49,12 @@ export const modeProblems = (mode: unknown): ReadonlyArray<string> => {
     return [`mode: expected one of ${modes.join(", ")}, not ${shown(name)}`]
   }
   if (typeof mode !== "object") return name === "selective" ? patternProblems("patterns", undefined) : []
-  const { after, maxCharacters, patterns, window } = mode as Readonly<Record<string, unknown>>
+  const { after, lookBack, maxCharacters, patterns, window } = mode as Readonly<Record<string, unknown>>
   return [
     ...(window === undefined ? [] : windowProblems("window", window)),
-    ...(name === "selective" ? patternProblems("patterns", patterns) : []),
+    ...(name === "selective"
+      ? [...patternProblems("patterns", patterns), ...wholeProblem("lookBack", lookBack, 1)]
+      : []),
     ...(name === "summarized" ? wholeProblem("after", after, 1) : []),
     ...(name === "hybrid" ? wholeProblem("maxCharacters", maxCharacters, 0) : [])
   ]

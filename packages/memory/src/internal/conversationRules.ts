@@ -7,7 +7,9 @@ import type { Rules } from "@heddle/testing"
 import type { Conversations } from "../Conversations.ts"
 import { changing } from "./rules/changing.ts"
 import { keeping } from "./rules/keeping.ts"
+import { knowing } from "./rules/knowing.ts"
 import { listing } from "./rules/listing.ts"
+import { refusing } from "./rules/refusing.ts"
 import { together } from "./rules/together.ts"
 
 export { Violation } from "@heddle/testing/Rules"
@@ -17,4 +19,4 @@ export { type AgreementOptions, checkAgreement } from "./conversationScripts.ts"
 export type Rule = Rules.Rule<Conversations>
 
 /** The rules. */
-export const rules: ReadonlyArray<Rule> = [...keeping, ...changing, ...together, ...listing]
+export const rules: ReadonlyArray<Rule> = [...keeping, ...knowing, ...refusing, ...changing, ...together, ...listing]

@@ -40,12 +40,12 @@ export const last = (store: ConversationsService, key: ConversationKey, window: 
   )
 }
 
-/** The last exchanges that a predicate accepts and a window lets be seen. */
+/** The last exchanges that a predicate accepts and a window lets be seen, of the last `lookBack`. */
 export const matching = (
   store: ConversationsService,
   key: ConversationKey,
   window: Window | undefined,
-  accepts: (exchange: Exchange) => boolean
+  { accepts, lookBack }: { readonly accepts: (exchange: Exchange) => boolean; readonly lookBack: number }
 ): Reading<Seen> =>
   Effect.flatMap(TokenCounter.TokenCounter, (counter) => {
     const fits =
@@ -54,7 +54,7 @@ export const matching = (
         : "tokens" in window
           ? withinTokens(counter, window.tokens)
           : atMost(window.exchanges)
-    return backwards(store, key, { accepts, fits })
+    return backwards(store, key, { accepts, fits, lookBack })
   })
 
 /**
@@ -100,21 +100,27 @@ const atMost = (max: number) => {
   return () => ++count <= max
 }
 
-/** Collects exchanges from the end until one does not fit. */
+/** Collects exchanges from the end until one does not fit, or `lookBack` have been looked at. */
 const backwards = (
   store: ConversationsService,
   key: ConversationKey,
   {
     accepts,
-    fits
-  }: { readonly accepts: (exchange: Exchange) => boolean; readonly fits: (exchange: Exchange) => boolean }
+    fits,
+    lookBack = Infinity
+  }: {
+    readonly accepts: (exchange: Exchange) => boolean
+    readonly fits: (exchange: Exchange) => boolean
+    readonly lookBack?: number
+  }
 ): Reading<Seen> =>
   Effect.gen(function* () {
     const found: Array<Exchange> = []
     let info: ConversationInfo | undefined
     let before = Infinity
-    while (before > 1) {
-      const page = yield* store.read(key, { last: pageSize, ...(before !== Infinity && { before }) })
+    let left = lookBack
+    while (before > 1 && left > 0) {
+      const page = yield* store.read(key, { last: Math.min(pageSize, left), ...(before !== Infinity && { before }) })
       // A conversation that began anew in the meantime is another one.
       if (info !== undefined && page.info?.generation !== info.generation) break
       info ??= page.info
@@ -124,6 +130,7 @@ const backwards = (
         found.push(exchange)
       }
       before = page.exchanges[0]?.position ?? 0
+      left -= page.exchanges.length
     }
     return { key, info, summary: undefined, exchanges: found.toReversed() }
   })

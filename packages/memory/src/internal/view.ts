@@ -2,6 +2,7 @@
  * What a run sees of its session, by its mode and settings.
  */
 import { History, Instructions, Message } from "@heddle/core"
+import { found as inLine } from "@heddle/core/glob"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -13,7 +14,6 @@ import { type ConversationsUnavailable, InvalidMemory } from "../MemoryErrors.ts
 import type { Effective } from "../MemorySettings.ts"
 import type { SessionInfo } from "../Session.ts"
 import type { SummaryRequest } from "../Summaries.ts"
-import { glob } from "./glob.ts"
 import * as Look from "./look.ts"
 
 /** What holds for a run. */
@@ -74,7 +74,10 @@ export const view = (
     case "selective":
       return Effect.gen(function* () {
         const accepts = matches(mode.patterns)
-        const seen = yield* Look.matching(store, theMain, windowOf(settings, mode.window), accepts).pipe(
+        const seen = yield* Look.matching(store, theMain, windowOf(settings, mode.window), {
+          accepts,
+          lookBack: mode.lookBack
+        }).pipe(
           Effect.catchSomeDefect((thrown) =>
             thrown instanceof InvalidMemory ? Option.some(Effect.fail(thrown)) : Option.none()
           )
@@ -141,7 +144,7 @@ const lag = ({ summaryEnabled, summaryMinGrowth, summaryTrigger }: Effective): n
 const matches = (patterns: ReadonlyArray<Pattern>): ((exchange: Exchange) => boolean) => {
   const all = patterns.map((pattern, i) => {
     if (typeof pattern === "function") return named(pattern, i)
-    const found = glob(pattern)
+    const found = inLine(pattern)
     return ({ messages }: Exchange) => messages.some((message) => found(Message.text(message)))
   })
   return (exchange) => all.some((accepts) => accepts(exchange))

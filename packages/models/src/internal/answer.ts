@@ -2,11 +2,11 @@
  * The answer: the passages that fit the question best, each source named.
  */
 import { type ChatModel, Message } from "@heddle/core"
+import { isStopWord, stem, terms, words } from "@heddle/core/words"
 import { callsOf, exchange, instructionPassages, type Known, known, type Question } from "./evidence.ts"
 import { type Clues, fit } from "./fit.ts"
 import { setbacks } from "./plan.ts"
 import { fits, type Hit, type Passage, rank } from "./rank.ts"
-import { isStopWord, stem, terms, words } from "./words.ts"
 
 const mostPassages = 3
 const mostItems = 6
@@ -106,21 +106,26 @@ const withItems = ({ index, passage }: Hit, pool: ReadonlyArray<Passage>): strin
 }
 
 const prose = ({ hits, pool }: Selection): string => {
-  const bySource = new Map<string, Array<Hit>>()
+  const groups = new Map<string, Array<Hit>>()
   for (const hit of hits) {
-    const group = bySource.get(hit.passage.source)
-    if (group === undefined) bySource.set(hit.passage.source, [hit])
-    else group.push(hit)
+    const { cite, source } = hit.passage
+    const mark = cite ?? `(${source})`
+    groups.set(mark, [...(groups.get(mark) ?? []), hit])
   }
-  return Array.from(bySource, ([source, group]) => {
+  return Array.from(groups, ([mark, group]) => {
     const texts = group.toSorted((a, b) => a.index - b.index).map((hit) => withItems(hit, pool))
-    return `${texts.reduce((text, next) => (text.includes(next) ? text : `${text}${text.includes("\n") ? "\n" : " "}${next}`))} (${source})`
+    const text = texts.reduce((text, next) =>
+      text.includes(next) ? text : `${text}${text.includes("\n") ? "\n" : " "}${next}`
+    )
+    return mark === "" || text.endsWith(mark) ? text : `${text} ${mark}`
   }).join("\n\n")
 }
 
 /** The answer as text. */
 export const answer = (request: ChatModel.ModelRequest, asked: Question): string => {
   const selection = select(request, asked, known(request, asked))
+  // Who asks for notes on a passage wants none where there is nothing to note.
+  if (selection.hits.length === 0 && request.purpose === "rag_map") return "NOTHING"
   const notes = setbacks(request)
   if (selection.hits.length > 0) return [...notes, prose(selection)].join("\n\n")
   if (notes.length > 0) return [...notes, whatIAm].join("\n\n")

@@ -4,6 +4,7 @@
  */
 import { type ChatModel, History, Message } from "@heddle/core"
 import { isObject, type JsonObject } from "./json.ts"
+import { quotationsIn } from "./quotations.ts"
 import type { Passage } from "./rank.ts"
 import { split } from "./split.ts"
 
@@ -27,10 +28,12 @@ export interface Question {
 
 const longestQuestion = 500
 
-/** Finds the question in the last user message: all of a short one; of a long one its last or first paragraph. */
+/** Finds the question in the last user message: what is quoted as one; else all of a short one; of a long one its last or first paragraph. */
 export const question = (request: ChatModel.ModelRequest): Question => {
   const last = request.history.findLast((message) => message.role === "user")
   const text = last === undefined ? "" : Message.text(last).trim()
+  const asked = quotationsIn(text).quotations.find(({ tag }) => tag === "question")
+  if (asked !== undefined) return { text: asked.text.trim(), material: text }
   if (text.length <= longestQuestion) return { text, material: "" }
   const first = text
     .slice(0, longestQuestion + 1)
@@ -132,7 +135,20 @@ const fromCall = (call: Message.ToolCall, weight: number, out: Array<Passage>) =
   )
 }
 
-/** What is known: from the tools in this exchange, and from all that was said before. */
+/** The passages of what is quoted in a text, and what stands around it. A number is how it is cited. */
+const fromQuotations = (text: string, out: Array<Passage>): string => {
+  const { quotations, rest } = quotationsIn(text)
+  for (const { attributes, tag, text } of quotations) {
+    const number = attributes["number"] ?? attributes[tag === "note" ? "passage" : "number"]
+    if (number === undefined && tag !== "notes") continue
+    const passages: Array<Passage> = []
+    fromValue(text, attributes["source"] ?? tag, "", weights.result, passages)
+    out.push(...passages.map((passage) => ({ ...passage, cite: number === undefined ? "" : `[${number}]` })))
+  }
+  return rest
+}
+
+/** What is known: from the tools in this exchange and from what is quoted to the model, and from all that was said before. */
 export interface Known {
   readonly now: ReadonlyArray<Passage>
   readonly before: ReadonlyArray<Passage>
@@ -154,26 +170,36 @@ export const known = (request: ChatModel.ModelRequest, asked: Question): Known =
   const now = said.flatMap(({ document, passages }) =>
     document === undefined ? passages.filter((passage) => !read.has(passage.source)) : passages
   )
+  const found: Array<Passage> = []
+  for (const { text } of request.instructions.sections) fromQuotations(text, found)
+  const material = fromQuotations(asked.material, found)
   const before: Array<Passage> = []
   const say = (text: string, source: string, weight: number) => {
     const texts: Array<Passage> = []
     fromValue(text, source, "", weight, texts)
     for (const passage of texts) if (isStatement(passage)) before.push(passage)
   }
-  say(asked.material, "your message", weights.user)
+  say(material, "your message", weights.user)
   for (let i = request.history.length - current.length - 1; i >= 0; i--) {
     const message = request.history[i]!
     say(Message.text(message), "our conversation", message.role === "assistant" ? weights.assistant : weights.user)
     for (const call of Message.toolCalls(message)) fromCall(call, weights.earlierResult, before)
   }
-  return { now, before }
+  return { now: [...now, ...found], before }
 }
 
 /** The passages of the instructions: asked only when nothing else knows. */
 export const instructionPassages = (request: ChatModel.ModelRequest): ReadonlyArray<Passage> => {
   const out: Array<Passage> = []
   for (const { source, text } of request.instructions.sections) {
-    fromValue(text, source === "" ? "instructions" : `instructions: ${source}`, "", weights.instructions, out)
+    // What is quoted in them is known already.
+    fromValue(
+      fromQuotations(text, []),
+      source === "" ? "instructions" : `instructions: ${source}`,
+      "",
+      weights.instructions,
+      out
+    )
   }
   return out
 }

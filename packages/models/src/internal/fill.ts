@@ -3,11 +3,11 @@
  * tools have found.
  */
 import type { Message, Tool } from "@heddle/core"
+import { stem, terms, words } from "@heddle/core/words"
 import { type Clues, choose, fit, fitsNumber, fitsString } from "./fit.ts"
 import { found, isPathName } from "./found.ts"
 import { alternatives, choices, type JsonObject, properties, type Property, resolve, typeOf } from "./json.ts"
 import * as mentions from "./mentions.ts"
-import { stem, terms, words } from "./words.ts"
 
 /** Where arguments come from: from nowhere (there are none), the question as a whole, something in it, or an earlier result. */
 type Grounds = "none" | "question" | "mention" | "result"

@@ -2,8 +2,8 @@
  * JSON that fits a schema: from clues where there are any, else the smallest
  * value that is allowed. A `pattern` that no clue satisfies cannot be met.
  */
+import { terms } from "@heddle/core/words"
 import { alternatives, choices, isObject, type JsonObject, limit, properties, resolve, typeOf } from "./json.ts"
-import { terms } from "./words.ts"
 
 /** What is known of a value, by the name and the description of its place: the best guess first. */
 export interface Clues {

@@ -3,9 +3,9 @@
  * take: the path in a search's hit, the id in a list's entry.
  */
 import type { Message } from "@heddle/core"
+import { stem, terms, words } from "@heddle/core/words"
 import { canonical, isObject } from "./json.ts"
 import { paths } from "./mentions.ts"
-import { stem, terms, words } from "./words.ts"
 
 interface Candidate {
   readonly value: string

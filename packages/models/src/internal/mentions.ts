@@ -2,7 +2,7 @@
  * What a question mentions that an argument may be made of. Questions are short
  * by the time they get here.
  */
-import { isStopWord, stem, words } from "./words.ts"
+import { isStopWord, stem, words } from "@heddle/core/words"
 
 const all = (text: string, pattern: RegExp): ReadonlyArray<string> =>
   Array.from(text.matchAll(pattern), (m) => m[1] ?? m[0])

@@ -2,11 +2,11 @@
  * Which tools to call next, if any.
  */
 import { type ChatModel, Message, type Tool } from "@heddle/core"
+import { stem, terms, words } from "@heddle/core/words"
 import { callsOf, exchange } from "./evidence.ts"
 import { fill, fillForced, type Filling, type Material } from "./fill.ts"
 import { canonical, type JsonObject } from "./json.ts"
 import { expressions } from "./mentions.ts"
-import { stem, terms, words } from "./words.ts"
 
 /** A call to make. */
 export interface Planned {

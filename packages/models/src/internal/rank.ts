@@ -2,7 +2,7 @@
  * Which passages fit a question: BM25 over sentences, with the heading that a
  * sentence stands under counted at half its weight.
  */
-import { fold, stem, words } from "./words.ts"
+import { fold, stem, words } from "@heddle/core/words"
 
 /** A sentence, a table row or a list item, and where it is from. */
 export interface Passage {
@@ -10,6 +10,8 @@ export interface Passage {
   /** What it stands under: headings, or the tool and arguments that it answers. */
   readonly heading: string
   readonly source: string
+  /** How it is to be cited, if not by its source; `""` where the text says it itself. */
+  readonly cite?: string
   /** How much its origin counts. */
   readonly weight: number
   /** Whether it belongs to what stands before it, as the items of a list do. */

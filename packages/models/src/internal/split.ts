@@ -49,7 +49,8 @@ const cut = (sentence: string): ReadonlyArray<string> => {
 /** The sentences of a text on one line. */
 const sentences = (text: string): ReadonlyArray<string> =>
   text
-    .split(/(?<=[.!?…]["')\]]?)\s+(?=[^\p{Ll}\s])|(?<=[。！？])/u)
+    // What a sentence is from, as in "So it is. [1]", belongs to it.
+    .split(/(?<=[.!?…](?:["')\]]| \[\d{1,3}\])?)\s+(?!\[\d{1,3}\])(?=[^\p{Ll}\s])|(?<=[。！？])/u)
     .flatMap(cut)
     .filter((sentence) => sentence !== "")
 

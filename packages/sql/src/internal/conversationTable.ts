@@ -11,6 +11,7 @@ import { decodeExchange, encodeExchange, storableText, storedText } from "@heddl
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { DatabaseError } from "../DatabaseError.ts"
+import { hashOf, listed } from "./names.ts"
 import { clamped, decoded, most } from "./rows.ts"
 import { said } from "./said.ts"
 
@@ -36,6 +37,8 @@ export const textOfExchange = (
       new DatabaseError({ reason: "Unknown", message: `The exchange is no JSON. ${said(cause)}`, cause })
   })
 
+const hashOfKey = ({ agent = "", session, tenant }: Key): string => hashOf(tenant, session, agent)
+
 export const conversationTable = (sql: SqlClient) => {
   const pg = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
   const greatest = sql.literal(pg ? "GREATEST" : "MAX")
@@ -46,16 +49,19 @@ export const conversationTable = (sql: SqlClient) => {
     "tenant, session, agent, generation, created_at, accessed_at, exchanges, messages, summarized"
   )
 
-  const isKey = ({ agent = "", session, tenant }: Key) => sql`tenant = ${storableText(tenant)}
-    AND session = ${storableText(session)} AND agent = ${storableText(agent)}`
+  const tenants = listed(sql, "tenant")
+  const sessions = listed(sql, "session")
 
-  const newRow = ({ key, ...info }: Info) => sql`INSERT INTO heddle_conversations (${infoColumns})
-    VALUES (${storableText(key.tenant)}, ${storableText(key.session)}, ${storableText(key.agent ?? "")},
-      ${info.generation}, ${info.createdAt}, ${info.lastAccessedAt}, ${info.exchanges}, ${info.messages}, 0)`
+  const isKey = (key: Key) => sql`hash = ${hashOfKey(key)}`
+
+  const newRow = ({ key, ...info }: Info) => sql`INSERT INTO heddle_conversations (hash, ${infoColumns})
+    VALUES (${hashOfKey(key)}, ${storableText(key.tenant)}, ${storableText(key.session)},
+      ${storableText(key.agent ?? "")}, ${info.generation}, ${info.createdAt}, ${info.lastAccessedAt},
+      ${info.exchanges}, ${info.messages}, 0)`
 
   /** Counts an exchange more, in a conversation that may be new. The row stays locked until the transaction ends. */
   const counted = (fresh: Info, messages: number) => sql`${newRow({ ...fresh, exchanges: 1, messages })}
-    ON CONFLICT (tenant, session, agent) DO UPDATE SET
+    ON CONFLICT (hash) DO UPDATE SET
       exchanges = heddle_conversations.exchanges + 1,
       messages = heddle_conversations.messages + excluded.messages,
       accessed_at = ${greatest}(heddle_conversations.accessed_at, excluded.accessed_at)
@@ -119,10 +125,7 @@ export const conversationTable = (sql: SqlClient) => {
 
     /** Makes a conversation's row, and gives its id; `undefined` if there is one. */
     insert: (info: Info): Effect.Effect<unknown, SqlError> =>
-      Effect.map(
-        sql`${newRow(info)} ON CONFLICT (tenant, session, agent) DO NOTHING RETURNING id`,
-        ([row]) => row?.["id"]
-      ),
+      Effect.map(sql`${newRow(info)} ON CONFLICT (hash) DO NOTHING RETURNING id`, ([row]) => row?.["id"]),
 
     /** Drops what a conversation has, and writes what is then known of it. */
     empty: (id: unknown, info: Info): Effect.Effect<void, SqlError> =>
@@ -163,14 +166,19 @@ export const conversationTable = (sql: SqlClient) => {
       tenant = ""
     }: Conversations.ListOptions): Effect.Effect<Conversations.ConversationPage, SqlError | DatabaseError> =>
       Effect.gen(function* () {
-        // One more than the page has says whether there is another page.
-        const rows = yield* sql`SELECT id, ${infoColumns} FROM heddle_conversations WHERE ${sql.and([
-          sql`tenant = ${storableText(tenant)}`,
-          ...(session === undefined ? [] : [sql`session = ${storableText(session)}`]),
+        const where = [
+          tenants.is(storableText(tenant)),
+          ...(session === undefined ? [] : [sessions.is(storableText(session))]),
           ...(after === undefined
             ? []
-            : [sql`(session, agent) > (${storableText(after.session)}, ${storableText(after.agent ?? "")})`])
-        ])} ORDER BY session, agent LIMIT ${clamped(limit + 1)}`
+            : [
+                sessions.from(storableText(after.session)),
+                sql`(session, agent) > (${storableText(after.session)}, ${storableText(after.agent ?? "")})`
+              ])
+        ]
+        // One more than the page has says whether there is another page.
+        const rows = yield* sql`SELECT id, ${infoColumns} FROM heddle_conversations WHERE ${sql.and(where)}
+          ORDER BY ${sessions.order}, agent LIMIT ${clamped(limit + 1)}`
         const infos = yield* Effect.forEach(rows, (row) => Effect.map(decodeRow(row), infoOf))
         if (infos.length <= limit) return { conversations: infos }
         const conversations = infos.slice(0, limit)

@@ -9,6 +9,7 @@ import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import { DatabaseError, fromCause } from "../DatabaseError.ts"
+import { beginning } from "./names.ts"
 import { rescued } from "./rescued.ts"
 
 /** The statements of a layout, in their order. */
@@ -16,14 +17,15 @@ type Layout = (sql: SqlClient) => ReadonlyArray<Effect.Effect<unknown, SqlError>
 
 /**
  * A conversation's row has its counters, so that neither appending nor reading has to
- * count. `agent` is empty for the main conversation, which so comes first. An exchange
- * is found by its place alone.
+ * count. `agent` is empty for the main conversation, which so comes first. It is found
+ * by the `hash` of its key, an exchange by its place alone.
  */
 const conversations: Layout = (sql) => {
   const { id, reference, text } = types(sql)
   return [
     sql`CREATE TABLE heddle_conversations (
       id ${id} PRIMARY KEY,
+      hash TEXT NOT NULL UNIQUE,
       tenant ${text} NOT NULL,
       session ${text} NOT NULL,
       agent ${text} NOT NULL,
@@ -34,9 +36,10 @@ const conversations: Layout = (sql) => {
       messages INTEGER NOT NULL,
       summarized INTEGER NOT NULL,
       summary_text TEXT,
-      summary_at DOUBLE PRECISION,
-      UNIQUE (tenant, session, agent)
+      summary_at DOUBLE PRECISION
     )`,
+    sql`CREATE INDEX heddle_conversations_list ON heddle_conversations
+      (${beginning(sql, sql.literal("tenant"))}, ${beginning(sql, sql.literal("session"))})`,
     sql`CREATE TABLE heddle_exchanges (
       conversation ${reference} NOT NULL,
       position INTEGER NOT NULL,
@@ -46,29 +49,87 @@ const conversations: Layout = (sql) => {
   ]
 }
 
+/** A session is found by the `hash` of its name, and one of its runs by that of the run's. */
 const history: Layout = (sql) => {
   const { id, reference, text } = types(sql)
   return [
     sql`CREATE TABLE heddle_sessions (
       id ${id} PRIMARY KEY,
-      session ${text} NOT NULL UNIQUE,
+      hash TEXT NOT NULL UNIQUE,
+      session ${text} NOT NULL,
       runs INTEGER NOT NULL,
       last_ended_at DOUBLE PRECISION NOT NULL
     )`,
+    sql`CREATE INDEX heddle_sessions_list ON heddle_sessions (${beginning(sql, sql.literal("session"))})`,
     sql`CREATE TABLE heddle_runs (
       session ${reference} NOT NULL,
       position INTEGER NOT NULL,
-      run ${text} NOT NULL,
+      run TEXT NOT NULL,
+      run_hash TEXT NOT NULL,
       status TEXT NOT NULL,
       record TEXT NOT NULL,
       PRIMARY KEY (session, position),
-      UNIQUE (session, run)
+      UNIQUE (session, run_hash)
     )`
   ]
 }
 
+/**
+ * Only SQLite has these. A tenant's `revision` counts its changes, so that who has its
+ * chunks in memory knows when they are no more what is stored. Ids of collections and
+ * of chunks are never used again, and a chunk is never changed.
+ *
+ * A word in `heddle_words` begins with the id of its tenant, so that nothing is read of
+ * others. It has no text of its own: rows are chunks, by their id.
+ */
+const documents: Layout = (sql) =>
+  sql.onDialectOrElse({
+    sqlite: () => [
+      sql`CREATE TABLE heddle_index_tenants (
+        id INTEGER PRIMARY KEY,
+        hash TEXT NOT NULL UNIQUE,
+        tenant TEXT NOT NULL,
+        revision INTEGER NOT NULL
+      )`,
+      sql`CREATE TABLE heddle_collections (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        tenant INTEGER NOT NULL,
+        hash TEXT NOT NULL UNIQUE,
+        name TEXT NOT NULL,
+        model TEXT,
+        size INTEGER
+      )`,
+      sql`CREATE TABLE heddle_documents (
+        id INTEGER PRIMARY KEY,
+        collection INTEGER NOT NULL,
+        source_hash TEXT NOT NULL,
+        source TEXT NOT NULL,
+        hash TEXT NOT NULL,
+        chunks INTEGER NOT NULL,
+        UNIQUE (collection, source_hash)
+      )`,
+      sql`CREATE TABLE heddle_chunks (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        tenant INTEGER NOT NULL,
+        collection INTEGER NOT NULL,
+        document INTEGER NOT NULL,
+        chunk TEXT NOT NULL,
+        metadata TEXT NOT NULL,
+        words INTEGER NOT NULL,
+        vector BLOB,
+        text TEXT NOT NULL,
+        context TEXT NOT NULL
+      )`,
+      sql`CREATE INDEX heddle_chunks_tenant ON heddle_chunks (tenant)`,
+      sql`CREATE INDEX heddle_chunks_document ON heddle_chunks (document)`,
+      sql`CREATE VIRTUAL TABLE heddle_words USING fts5 (words, content = '', contentless_delete = 1, tokenize = 'ascii')`,
+      sql`CREATE VIRTUAL TABLE heddle_word_places USING fts5vocab (heddle_words, instance)`
+    ],
+    orElse: () => []
+  })
+
 /** Layout 1 stands first. One that was released is never changed. */
-const layouts: ReadonlyArray<Layout> = [conversations, history]
+const layouts: ReadonlyArray<Layout> = [conversations, history, documents]
 
 /** What SQLite and Postgres call differently. Texts are ordered by code point, in every language. */
 const types = (sql: SqlClient) =>

@@ -49,6 +49,8 @@ export const isolationOfAttempts: Law = law(
     if (alone.join("\n") !== beside.join("\n"))
       violated(`alone:\n${alone.join("\n")}\n-- beside another (${how}) --\n${beside.join("\n")}`)
     for (const request of two.requests) {
+      // What a handler asks the model on its own account passes no other handler.
+      if (request.purpose !== "agent") continue
       const marks = request.instructions.sections.filter((section) => section.source === "mark").length
       if (marks !== 1) violated(`a request carries ${marks} marks: ${Instructions.render(request.instructions)}`)
     }

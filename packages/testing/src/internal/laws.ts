@@ -1,7 +1,7 @@
 /**
  * Registers the laws as tests of the vitest suite that it is called in.
  */
-import type { Handler } from "@heddle/core"
+import type { ChatModel, Handler } from "@heddle/core"
 import type * as Layer from "effect/Layer"
 import { it } from "vitest"
 import * as Law from "../Law.ts"
@@ -12,11 +12,11 @@ export interface Options extends Law.Options {
   readonly except?: ReadonlyArray<number>
 }
 
-/** Tests that a handler, or a pipeline, keeps the laws. One that needs services takes a layer of them. */
+/** Tests that a handler, or a pipeline, keeps the laws. One that needs other services than the model takes a layer of them. */
 export const handler: {
-  <P, E, H>(handler: Handler.Handler<P, E, never, H>, options?: Options): void
+  <P, E, H>(handler: Handler.Handler<P, E, ChatModel.ChatModel, H>, options?: Options): void
   <P, E, R, H, LE>(
-    handler: Handler.Handler<P, E, R, H>,
+    handler: Handler.Handler<P, E, R | ChatModel.ChatModel, H>,
     options: Options & { readonly layer: Layer.Layer<R, LE> }
   ): void
 } = (handler: Handler.Any, options?: Options & { readonly layer?: Layer.Layer<never, unknown> }) => {

@@ -1,13 +1,12 @@
 /**
- * Rules of what is appended and read.
+ * Rules of what is kept of exchanges, and read of them.
  */
 import { Message } from "@heddle/core"
 import type { Rule } from "@heddle/testing/Rules"
-import { dies, hostile, json, numbers, same, shown, spoil } from "@heddle/testing/Rules"
+import { hostile, json, numbers, same, spoil } from "@heddle/testing/Rules"
 import * as Effect from "effect/Effect"
-import { type ConversationKey, type Conversations, main, own, type Range } from "../../Conversations.ts"
+import type { Conversations, Range } from "../../Conversations.ts"
 import {
-  alike,
   appendAll,
   ask,
   asked,
@@ -18,9 +17,7 @@ import {
   holding,
   known,
   listed,
-  minutes,
   numbered,
-  pages,
   roundTrip,
   talk
 } from "../conversationChecks.ts"
@@ -109,70 +106,6 @@ export const keeping: ReadonlyArray<Rule<Conversations>> = [
     })
   },
   {
-    rule: "a conversation that is not known is empty, and is not made by asking",
-    check: Effect.gen(function* () {
-      yield* same("The conversations of an empty store", yield* pages({ limit: 5 }), [[]])
-      yield* appendAll(main("known"), numbered(1))
-      for (const key of [main("unknown"), own("known", "unknown"), main("known", "unknown")]) {
-        for (const range of [undefined, { last: 5 }, { first: 5, after: 1 }]) {
-          yield* same(`What is read of ${shown(key)}`, yield* ask((store) => store.read(key, range)), { exchanges: [] })
-        }
-        yield* same("Clearing it", yield* ask((store) => store.clear(key)), false)
-        yield* same("Removing it", yield* ask((store) => store.remove(key)), false)
-      }
-      yield* same("The conversations", yield* listed(), [main("known")])
-      yield* same("Those of the other tenant", yield* listed("unknown"), [])
-    })
-  },
-  {
-    rule: "a conversation has its own exchanges and no others",
-    check: Effect.gen(function* () {
-      const said = (key: ConversationKey) => numbers(3).map((n) => exchange(`${n} of ${shown(key)}`))
-      // In turns.
-      for (const n of numbers(3)) for (const key of alike) yield* appendAll(key, [said(key)[n]!])
-      for (const key of alike) yield* has(key, said(key))
-      const [cleared, removed, ...others] = alike
-      yield* ask((store) => Effect.zipRight(store.clear(cleared!), store.remove(removed!)))
-      for (const key of others) yield* has(key, said(key))
-    })
-  },
-  {
-    rule: "a key has any texts",
-    check: Effect.gen(function* () {
-      const keys = hostile.flatMap((text) => [main(text), own("s", text), main("s", text), own(text, text, text)])
-      for (const key of keys) yield* roundTrip(key, exchange(shown(key)))
-      for (const key of keys) {
-        yield* has(key, [exchange(shown(key))])
-        yield* same(`The key of ${shown(key)}`, (yield* known(key)).info.key, key)
-      }
-      const found = (yield* listed()).map(shown).toSorted()
-      const wanted = keys.filter(({ tenant }) => tenant === "default").map(shown)
-      yield* same("The conversations", found, wanted.toSorted())
-      for (const text of hostile) {
-        yield* same(
-          `Those of tenant ${shown(text)}`,
-          (yield* listed(text)).map(shown).toSorted(),
-          [main("s", text), own(text, text, text)].map(shown).toSorted()
-        )
-      }
-      for (const key of keys) yield* same(`Removing ${shown(key)}`, yield* ask((store) => store.remove(key)), true)
-      yield* same("What is left", yield* listed(), [])
-    })
-  },
-  {
-    rule: "a key has NUL and halves of characters as well",
-    check: Effect.gen(function* () {
-      const texts = ["\0", "a\0b", "a", "\u0001", "\ud83d", "\udc69", "a\ud83d", "\ue000", "\ufffd", "\ud83d\udc69"]
-      const keys = texts.flatMap((text) => [main(text), own("s", text), main("s", text)])
-      for (const key of keys) yield* roundTrip(key, exchange(shown(key)))
-      for (const key of keys) {
-        yield* has(key, [exchange(shown(key))])
-        yield* same(`The key of ${shown(key)}`, (yield* known(key)).info.key, key)
-      }
-      yield* same("How many there are", (yield* listed()).length, 20)
-    })
-  },
-  {
     rule: "texts of a megabyte are kept whole",
     check: roundTrip(talk, {
       agent: "helper",
@@ -189,53 +122,6 @@ export const keeping: ReadonlyArray<Rule<Conversations>> = [
       for (const text of [...hostile, ...json.filter((value) => typeof value === "string"), "\ud800", "a\udc00b"]) {
         yield* roundTrip(talk, { agent: text === "" ? " " : text, messages: [Message.user(text)] })
       }
-    })
-  },
-  {
-    rule: "it is known when a conversation was begun, and when it was read or changed last",
-    check: Effect.gen(function* () {
-      const times = Effect.gen(function* () {
-        const { createdAt, lastAccessedAt } = (yield* pages({ limit: 5 })).flat()[0]!
-        return [createdAt, lastAccessedAt]
-      })
-      const check = (what: string, found: unknown, last: number) =>
-        same(`The times after ${what}`, found, [minutes(0), minutes(last)])
-      yield* at(0, appendAll(talk, numbered(1)))
-      yield* check("it was begun", yield* at(5, times), 0)
-      yield* at(10, appendAll(talk, numbered(1)))
-      yield* check("an exchange was appended", yield* at(15, times), 10)
-      yield* at(20, known(talk))
-      yield* check("it was read", yield* at(25, times), 20)
-      // Within a minute of that: it may be noted.
-      yield* at(20.5, known(talk))
-      const [, last] = yield* at(25, times)
-      if (last !== minutes(20.5)) yield* check("it was read twice in a minute", yield* at(25, times), 20)
-      const { exchanges, info } = yield* at(30, known(talk))
-      yield* same(
-        "The times of the exchanges",
-        exchanges.map(({ at }) => at),
-        [minutes(0), minutes(10)]
-      )
-      yield* at(
-        40,
-        ask((store) => store.summarize(talk, { text: "short", through: 1 }, info))
-      )
-      yield* check("it was summarized", yield* at(45, times), 40)
-      yield* same("The time of the summary", (yield* at(50, known(talk))).summary?.at, minutes(40))
-      yield* at(
-        60,
-        ask((store) => store.replace(talk, numbered(1), info))
-      )
-      yield* check("its exchanges were replaced", yield* at(65, times), 60)
-      yield* same("The time of the new exchange", (yield* at(70, known(talk))).exchanges[0]?.at, minutes(60))
-      yield* at(
-        80,
-        ask((store) => store.clear(talk))
-      )
-      yield* check("it was cleared", yield* at(85, times), 80)
-      yield* ask((store) => store.remove(talk))
-      yield* at(90, appendAll(talk, numbered(1)))
-      yield* same("The times after it began again", yield* at(95, times), [minutes(90), minutes(90)])
     })
   },
   {
@@ -275,86 +161,6 @@ export const keeping: ReadonlyArray<Rule<Conversations>> = [
       yield* same("The summary", [summary?.text, summary?.through], ["t", 1])
       yield* same("The key", last.key, talk)
       yield* same("The conversations", yield* listed(), [talk])
-    })
-  },
-  {
-    rule: "what makes no sense dies with a DefinitionError",
-    check: Effect.gen(function* () {
-      yield* appendAll(talk, numbered(2))
-      const before = yield* known(talk)
-      for (const key of [main(""), main("s", ""), own("s", "")]) {
-        const name = shown(key)
-        yield* dies(
-          `read of ${name}`,
-          ask((store) => store.read(key))
-        )
-        yield* dies(
-          `append to ${name}`,
-          ask((store) => store.append(key, exchange("1")))
-        )
-        yield* dies(
-          `replace of ${name}`,
-          ask((store) => store.replace(key, numbered(1), undefined))
-        )
-        yield* dies(
-          `summarize of ${name}`,
-          ask((store) => store.summarize(key, { text: "", through: 1 }, before.info))
-        )
-        yield* dies(
-          `clear of ${name}`,
-          ask((store) => store.clear(key))
-        )
-        yield* dies(
-          `remove of ${name}`,
-          ask((store) => store.remove(key))
-        )
-      }
-      const nothing = { agent: "helper", messages: [] }
-      for (const wrong of [nothing, exchange("1", "")]) {
-        const name = shown(wrong)
-        yield* dies(
-          `append of ${name}`,
-          ask((store) => store.append(talk, wrong))
-        )
-        yield* dies(
-          `replace by ${name}`,
-          ask((store) => store.replace(talk, [exchange("1"), wrong], before.info))
-        )
-      }
-      for (const count of [-1, 0.5, NaN, -Infinity]) {
-        for (const range of [
-          { last: count },
-          { last: 1, before: count },
-          { first: count },
-          { first: 1, after: count }
-        ]) {
-          yield* dies(
-            `read of ${Object.entries(range).join(" ")}`,
-            ask((store) => store.read(talk, range))
-          )
-        }
-      }
-      for (const through of [0, -1, 0.5, 3, NaN, Infinity]) {
-        const summary = { text: "short", through }
-        yield* dies(
-          `summarize through ${through}`,
-          ask((store) => store.summarize(talk, summary, before.info))
-        )
-      }
-      for (const limit of [0, -1, 1.5, NaN, -Infinity]) {
-        yield* dies(
-          `list with a limit of ${limit}`,
-          ask((store) => store.list({ limit }))
-        )
-      }
-      for (const options of [{ tenant: "" }, { session: "" }, { after: { session: "" } }]) {
-        yield* dies(
-          `list of ${shown(options)}`,
-          ask((store) => store.list({ ...options, limit: 1 }))
-        )
-      }
-      const after = yield* known(talk)
-      yield* same("The conversation", after, before)
     })
   }
 ]

@@ -5,6 +5,7 @@ import type { Rule } from "@heddle/testing/Rules"
 import { holds, numbers, same, shown } from "@heddle/testing/Rules"
 import * as Effect from "effect/Effect"
 import { type ConversationKey, type Conversations, main, own } from "../../Conversations.ts"
+import { keyText } from "../store/keys.ts"
 import { appendAll, ask, exchange, known, listed, numbered, pages } from "../conversationChecks.ts"
 
 /** Begins a conversation for each key, in an order that is not that of the list. */
@@ -36,6 +37,26 @@ export const listing: ReadonlyArray<Rule<Conversations>> = [
           found.map((page) => page.length),
           [...full, wanted.length - full.length * Math.min(limit, 64)]
         )
+      }
+    })
+  },
+  {
+    rule: "long names that begin alike are in order as well",
+    check: Effect.gen(function* () {
+      const long = "x".repeat(2000)
+      const names = ["", "A", "a", "a1", "b"].map((end) => `${long}${end}`)
+      const sessions = ["x", ...names, "y"]
+      const wanted = sessions.flatMap((session) => [main(session, long), ...names.map((id) => own(session, id, long))])
+      // 42 and 17 have no divisor in common.
+      yield* begin(wanted)
+      yield* appendAll(main(long, `${long}a`), numbered(1))
+      for (const limit of [1, 4, Infinity]) {
+        const found = (yield* pages({ tenant: long, limit })).flat().map(({ key }) => key)
+        // By their places, since the texts are long.
+        const places = found.map((key) => wanted.findIndex((other) => keyText(other) === keyText(key)))
+        yield* same(`The conversations in pages of ${limit}`, places, numbers(wanted.length))
+        const of = (yield* pages({ tenant: long, session: `${long}a`, limit })).flat()
+        yield* same(`How many a session has, in pages of ${limit}`, of.length, 1 + names.length)
       }
     })
   },

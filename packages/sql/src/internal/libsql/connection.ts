@@ -1,91 +1,122 @@
 /**
  * One connection to a libSQL file, shared by all fibers.
  *
- * Statements run synchronously. What makes it safe to share is one permit: a
- * statement outside of a transaction takes it for itself, a transaction for all of
- * its time. So no statement slips into a transaction that is not its own.
+ * Statements run synchronously. What makes it safe to share is that its users take
+ * turns: a statement outside of a transaction has a turn for itself, a transaction
+ * one for all of its time. So no statement slips into a transaction that is not its
+ * own. Who waits for another process does so between turns.
  */
 import * as Client from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { makeCompilerSqlite } from "@effect/sql/Statement"
 import * as Chunk from "effect/Chunk"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Schedule from "effect/Schedule"
+import { identity } from "effect/Function"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type Database from "libsql"
 import { type DatabaseError, fromCause } from "../../DatabaseError.ts"
+import { makeTurns, type Restore, type Turns } from "./turns.ts"
+import { makeWaiting, type Waiting } from "./waiting.ts"
 
 /** Texts of statements that are kept prepared. */
 const maxPrepared = 200
 
-/**
- * Tries again while another connection has the file, for as long as `patience`. The
- * driver could wait by itself, but it would stop the whole thread, also for the one
- * that is waited for if that is in this process. Waits by the real clock: what a
- * program takes for the time is nothing to another process.
- */
-export const waiting =
-  (patience: Duration.DurationInput) =>
-  <A>(effect: Effect.Effect<A, DatabaseError>): Effect.Effect<A, DatabaseError> => {
-    const again = Schedule.jittered(Schedule.spaced("5 millis")).pipe(
-      Schedule.upTo(patience),
-      Schedule.whileInput((error: DatabaseError) => error.reason === "Locked")
-    )
-    const retried = Effect.retry(effect, again)
-    return Effect.catchAll(effect, (error) =>
-      error.reason === "Locked" ? Effect.withClock(retried, Clock.make()) : Effect.fail(error)
-    )
-  }
-
 /** A client of an open database. `name` is what its errors call it. */
 export const makeClient = (db: Database.Database, name: string, patience: Duration.DurationInput) =>
   Effect.gen(function* () {
-    const permit = yield* Effect.makeSemaphore(1)
-    const wait = waiting(patience)
-    const run = runner(db, name)
+    const shared: Shared = { db, name, run: runner(db, name), turns: makeTurns(), wait: makeWaiting(patience) }
+    const { run, turns, wait } = shared
 
-    // Between two tries others have their turn: a read need not wait for whoever writes.
-    const alone = connection((sql, params, mode) => wait(permit.withPermits(1)(run(sql, params, mode))))
-    /** Whether whoever has the permit has begun a transaction. */
-    let begun = false
-    const inside = connection((sql, params, mode) =>
-      Effect.suspend(() => {
-        if (sql === begin) return Effect.tap(wait(run(sql, params, mode)), () => void (begun = true))
-        if (db.inTransaction) return run(sql, params, mode)
-        // It could not begin, or the database itself has undone it, as it may when there is no space.
-        if (sql === "ROLLBACK") return Effect.succeed([])
-        // What comes after that must not be kept alone.
-        return begun ? Effect.fail(fromCause(name, undone)) : run(sql, params, mode)
-      })
-    )
-    const transaction = Effect.uninterruptibleMask((restore) =>
-      restore(permit.take(1)).pipe(
-        Effect.zipRight(
-          Effect.addFinalizer(() => {
-            begun = false
-            // A commit that failed leaves its transaction open.
-            const end = db.inTransaction ? Effect.ignore(run("ROLLBACK", [], "rows")) : Effect.void
-            return Effect.zipRight(end, permit.release(1))
-          })
-        ),
-        Effect.as(inside)
+    const alone = connection((sql, params, mode) =>
+      Effect.uninterruptibleMask((restore) =>
+        wait(Effect.zipRight(turns.take(restore), Effect.ensuring(run(sql, params, mode), turns.pass)), restore)
       )
     )
-    return yield* Client.make({
+    /** Of who has a turn, and keeps it while a statement waits. */
+    const reserved = connection((sql, params, mode) =>
+      Effect.uninterruptibleMask((restore) =>
+        // What is in a transaction already need not wait.
+        db.inTransaction ? run(sql, params, mode) : wait(run(sql, params, mode), restore)
+      )
+    )
+    const client = yield* Client.make({
       acquirer: Effect.succeed(alone),
-      transactionAcquirer: transaction,
-      beginTransaction: begin,
+      transactionAcquirer: Effect.uninterruptibleMask((restore) =>
+        turns.take(restore).pipe(Effect.zipRight(Effect.addFinalizer(() => end(shared))), Effect.as(reserved))
+      ),
       compiler: makeCompilerSqlite(),
-      spanAttributes: [["db.system.name", "sqlite"]]
+      spanAttributes
+    })
+
+    const interruptible = transaction(shared, Effect.interruptible)
+    const uninterruptible = transaction(shared, identity)
+    return Object.assign(client, {
+      // That of `make` would keep the turn while it waits, and could not be interrupted then.
+      withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+        Effect.checkInterruptible((can) => (can ? interruptible(effect) : uninterruptible(effect)))
     })
   })
 
+/** What statements and transactions of a connection have in common. */
+interface Shared {
+  readonly db: Database.Database
+  readonly name: string
+  readonly run: Run
+  readonly turns: Turns
+  readonly wait: Waiting
+}
+
+/** Transactions that begin when they have their turn and nobody else writes. Waiting for that is in `restore`. */
+const transaction = ({ db, name, run, turns, wait }: Shared, restore: Restore) => {
+  const inside = connection((sql, params, mode) =>
+    Effect.suspend(() => {
+      if (db.inTransaction) return run(sql, params, mode)
+      // The database itself has undone it, as it may when there is no space. What comes after that must not be kept alone.
+      return sql === rollback ? Effect.succeed([]) : Effect.fail(fromCause(name, undone))
+    })
+  )
+  const send = (sql: string) => inside.executeUnprepared(sql, [], undefined)
+  // A text is never left in the middle, as a statement would be that finds the file locked.
+  const beginning = Effect.try({ try: () => void db.exec(begin), catch: (cause) => fromCause(name, cause) })
+  const tried = Effect.zipRight(
+    turns.take(restore),
+    Effect.tapErrorCause(beginning, () => turns.pass)
+  )
+  const begun = failing(wait(tried, restore))
+  return Client.makeWithTransaction({
+    transactionTag: Client.TransactionConnection,
+    spanAttributes,
+    // Is run where nothing can be interrupted.
+    acquireConnection: Effect.flatMap(Scope.make(), (scope) =>
+      begun.pipe(
+        Effect.zipRight(Scope.addFinalizer(scope, end({ db, run, turns }))),
+        Effect.as([scope, inside] as const)
+      )
+    ),
+    begin: () => Effect.void,
+    savepoint: (_connection, id) => send(`SAVEPOINT heddle_${id}`),
+    commit: () => send("COMMIT"),
+    rollback: () => send(rollback),
+    rollbackSavepoint: (_connection, id) => send(`ROLLBACK TO SAVEPOINT heddle_${id}`)
+  })
+}
+
+/** Passes the turn on. A commit that failed leaves its transaction open. */
+const end = ({ db, run, turns }: Pick<Shared, "db" | "run" | "turns">): Effect.Effect<void> =>
+  Effect.suspend(() =>
+    db.inTransaction ? Effect.ensuring(Effect.ignore(run(rollback, [], "rows")), turns.pass) : turns.pass
+  )
+
+const spanAttributes = [["db.system.name", "sqlite"]] as const
+
 /** A transaction that begins by reading could find that another has written in the meantime. */
 const begin = "BEGIN IMMEDIATE"
+
+const rollback = "ROLLBACK"
 
 const undone = { message: "the transaction was undone" }
 
@@ -114,13 +145,35 @@ const runner = (db: Database.Database, name: string): Run => {
           statement.safeIntegers(Context.get(fiber.currentContext, Client.SafeIntegers))
           const bound = params.map(toColumn)
           // A row is an object, or an array of its values.
-          if (statement.reader) return statement.raw(mode === "values").all(bound) as ReadonlyArray<object>
-          const done = statement.run(bound)
-          return mode === "raw" ? [done] : []
+          try {
+            if (statement.reader) return statement.raw(mode === "values").all(bound) as ReadonlyArray<object>
+            const done = statement.run(bound)
+            return mode === "raw" ? [done] : []
+          } catch (cause) {
+            const error = fromCause(name, cause)
+            if (error.reason === "Locked" && !db.inTransaction) stop(db, statement, bound)
+            throw error
+          }
         },
         catch: (cause) => fromCause(name, cause)
       })
     )
+}
+
+/**
+ * The driver leaves a statement that found the file locked in the middle, and then no
+ * transaction can be committed. One that may not write comes to its end.
+ */
+const stop = (db: Database.Database, statement: Database.Statement, bound: ReadonlyArray<unknown>): void => {
+  db.exec("PRAGMA query_only = 1")
+  try {
+    if (statement.reader) statement.all(bound)
+    else statement.run(bound)
+  } catch {
+    // As it should.
+  } finally {
+    db.exec("PRAGMA query_only = 0")
+  }
 }
 
 /** The driver takes every number for a real one, and ends the process over a boolean. */

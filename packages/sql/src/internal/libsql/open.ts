@@ -9,7 +9,7 @@ import { mkdirSync, statSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 import { DatabaseError, fromCause } from "../../DatabaseError.ts"
 import type { Options } from "../../libsql.ts"
-import { waiting } from "./connection.ts"
+import { makeWaiting } from "./waiting.ts"
 
 /** A file, in bytes, up to which it is checked unless something else is said. */
 const maxChecked = 64 * 1024 * 1024
@@ -40,9 +40,11 @@ export const open = (
     },
     catch: (cause) => fromCause(name, cause)
   })
-  return Effect.map(
-    Effect.acquireRelease(waiting(options.busyTimeout)(opened), (db) => Effect.sync(() => close(db))),
-    (db) => ({ db, name })
+  return Effect.uninterruptibleMask((restore) =>
+    makeWaiting(options.busyTimeout)(opened, restore).pipe(
+      Effect.tap((db) => Effect.addFinalizer(() => Effect.sync(() => close(db)))),
+      Effect.map((db) => ({ db, name }))
+    )
   )
 }
 
@@ -66,7 +68,7 @@ const connect = (path: string, name: string): Database.Database => {
 }
 
 const configure = (db: Database.Database, { integrityCheck, synchronous }: Options, size: number): void => {
-  // `waiting` waits.
+  // `makeWaiting` waits.
   pragma(db, "busy_timeout = 0")
   pragma(db, `page_size = ${pageSize}`)
   const check = integrityCheck ?? (size <= maxChecked ? "quick" : "none")

@@ -8,7 +8,7 @@ import * as JSONSchema from "effect/JSONSchema"
 import type * as Schema from "effect/Schema"
 import type { HistoryStore } from "../../HistoryStore.ts"
 import { build } from "./build.ts"
-import { compiler, problemsOf } from "./check.ts"
+import { compiler, nodesWithOptions, problemsOf } from "./check.ts"
 import type * as Data from "./data.ts"
 import { schema } from "./schema.ts"
 import { readText } from "./text.ts"
@@ -20,6 +20,7 @@ import {
   InvalidDefinition,
   type LoopLimitReached,
   type NodeTimeout,
+  type Problem,
   type TooFewSucceeded,
   type UnknownRoute
 } from "../../WorkflowErrors.ts"
@@ -43,7 +44,12 @@ export interface Registry {
   readonly agents?: Readonly<Record<string, Agent.Any>>
   /** Each gives a value, or an Effect that gives it. Whether the input is what it needs, it has to see for itself. */
   readonly functions?: Readonly<Record<string, (input: unknown) => unknown>>
+  /** Makes options of an agent's run of what its step has as `options`, or says all that is wrong with them. Without it no step can have any. */
+  readonly agentOptions?: (options: Readonly<Record<string, unknown>>) => AgentOptions
 }
+
+/** Options of a run, or what is wrong with the data that they should be made of. */
+export type AgentOptions = Effect.Effect<Agent.CallOptions, { readonly problems: ReadonlyArray<string> }>
 
 /** What a workflow of a definition may fail with besides what agents and functions of the registry do. */
 export type DefinedError = ExpressionFailed | LoopLimitReached | NodeTimeout | TooFewSucceeded | UnknownRoute
@@ -70,17 +76,34 @@ export const compile = <const Reg extends Registry>(
   Workflow<unknown, unknown, Error<Reg> | DefinedError, Context<Reg> | HistoryStore>,
   InvalidDefinition
 > =>
-  Effect.suspend(() => {
+  Effect.gen(function* () {
     const plain = plainCopy(definition)
-    if (Either.isLeft(plain)) return new InvalidDefinition({ problems: [plain.left] })
-    const { agents = {}, functions = {} } = registry
+    if (Either.isLeft(plain)) return yield* new InvalidDefinition({ problems: [plain.left] })
+    const { agentOptions = noOptions, agents = {}, functions = {} } = registry
     const compile = compiler()
     const names = { agents: Object.keys(agents), functions: Object.keys(functions) }
-    const problems = problemsOf(plain.right, names, compile)
-    if (problems.length > 0) return new InvalidDefinition({ problems })
+    const { options, problems } = yield* optionsIn(plain.right, agentOptions)
+    const all = [...problemsOf(plain.right, names, compile), ...problems]
+    if (all.length > 0) return yield* new InvalidDefinition({ problems: all })
     // The Schema has found nothing wrong, and it changes nothing; the types of the parts are those of the registry.
-    const workflow = build(plain.right as WorkflowDefinition, { agents, functions, compile })
-    return Effect.succeed(workflow as Workflow<unknown, unknown, never, HistoryStore>)
+    const workflow = build(plain.right as WorkflowDefinition, { agents, functions, compile, options })
+    return workflow as Workflow<unknown, unknown, never, HistoryStore>
+  })
+
+const noOptions: NonNullable<Registry["agentOptions"]> = () =>
+  Effect.fail({ problems: ["the registry reads no options of agents"] })
+
+/** Reads the options of all agents' runs. */
+const optionsIn = (definition: unknown, read: NonNullable<Registry["agentOptions"]>) =>
+  Effect.gen(function* () {
+    const options = new Map<unknown, Agent.CallOptions>()
+    const problems: Array<Problem> = []
+    for (const { node, options: data, path } of nodesWithOptions(definition)) {
+      const made = yield* Effect.either(read(data))
+      if (Either.isRight(made)) options.set(node, made.right)
+      else problems.push(...made.left.problems.map((message) => ({ path, message })))
+    }
+    return { options, problems }
   })
 
 /** Reads YAML or JSON as plain data. Fails with what is wrong with the text, by line and column. */

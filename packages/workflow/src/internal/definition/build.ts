@@ -22,6 +22,8 @@ export interface Parts {
   readonly agents: Readonly<Record<string, Agent.Any>>
   readonly functions: Readonly<Record<string, (input: unknown) => unknown>>
   readonly compile: Compile
+  /** Options of runs, by the node that has them. */
+  readonly options: ReadonlyMap<unknown, Agent.CallOptions>
 }
 
 type AnyNode = Node.Node<unknown, unknown, unknown, unknown>
@@ -66,7 +68,7 @@ const buildNode = (node: NodeDefinition, builder: Builder): AnyNode => {
 }
 
 const withoutAround = (node: NodeDefinition, builder: Builder): AnyNode => {
-  const { agents, compile, functions, workflow, workflows } = builder
+  const { agents, compile, functions, options, workflow, workflows } = builder
   const child = (node: NodeDefinition) => buildNode(node, builder)
   const children = (record: Readonly<Record<string, NodeDefinition>>) =>
     Object.fromEntries(Object.entries(record).map(([name, node]) => [name, child(node)]))
@@ -87,7 +89,8 @@ const withoutAround = (node: NodeDefinition, builder: Builder): AnyNode => {
       const { agent, name, prompt } = node
       const ask: (input: unknown) => Node.OrEffect<string> =
         prompt === undefined ? (input) => asText(name, input) : asking<string>(prompt, "string", name)
-      return Node.agent(name, agents[agent]!, { prompt: ask })
+      const run = options.get(node)
+      return Node.agent(name, agents[agent]!, { prompt: ask, ...(run !== undefined && { run }) })
     }
     case "step":
       return Node.step(node.name, functions[node.function]!)

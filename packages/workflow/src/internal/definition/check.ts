@@ -206,6 +206,28 @@ class Walk {
   }
 }
 
+/** The nodes of a definition that have options for an agent. */
+export const nodesWithOptions = (
+  definition: unknown
+): ReadonlyArray<{ readonly node: unknown; readonly path: Path; readonly options: Fields }> => {
+  const workflows = Object.entries(fields(own(definition, "workflows"))).map(
+    ([name, workflow]) => [own(workflow, "node"), ["workflows", name, "node"]] as const
+  )
+  return [[own(definition, "node"), ["node"]] as const, ...workflows].flatMap(([root, path]) =>
+    Array.from(nodesFrom(root, path)).flatMap(([node, path]) => {
+      const options = own(node, "options")
+      const isAgent = own(node, "type") === "agent"
+      return isAgent && options !== undefined ? [{ node, path: [...path, "options"], options: fields(options) }] : []
+    })
+  )
+}
+
+/** A node and all nodes inside of it. */
+function* nodesFrom(node: unknown, path: Path): Iterable<readonly [node: unknown, path: Path]> {
+  yield [node, path]
+  for (const [child, ...way] of inside(node)) yield* nodesFrom(child, [...path, ...way])
+}
+
 /** What is inside of a node, whatever it says that it is, and the way there. */
 function* inside(node: unknown): Iterable<readonly [child: unknown, ...way: Array<string | number>]> {
   const nodes = own(node, "nodes")

@@ -52,6 +52,8 @@ export type NodeDefinition = Around &
         readonly agent: string
         /** An expression for what it is asked. Without, a string goes as it is, and anything else as JSON. */
         readonly prompt?: string
+        /** Options of the run, as `agentOptions` of the registry reads them. */
+        readonly options?: Readonly<Record<string, unknown>>
       }
     | {
         readonly type: "step"

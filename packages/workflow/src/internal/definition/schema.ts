@@ -134,13 +134,14 @@ const around = {
   history: optional(HistoryData)
 }
 const beside = { settlement: optional(Settlement), concurrency: optional(wholeFrom(1)) }
+const Options = Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations(anObject)
 const Expression = Schema.String.annotations(must("a CEL expression"))
 
 const node = <Type extends string, Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>
   Schema.Struct({ type: Schema.Literal(type), ...fields, ...around })
 
 const NodeSchema: Schema.Schema<Data.NodeDefinition> = Schema.Union(
-  node("agent", { name: Name, agent: Schema.String, prompt: optional(Expression) }),
+  node("agent", { name: Name, agent: Schema.String, prompt: optional(Expression), options: optional(Options) }),
   node("step", { name: Name, function: Schema.String }),
   node("sequence", {
     name: optional(Name),

@@ -1,6 +1,14 @@
 /**
  * Text as words: cut, folded and stemmed, so that "Handlers" finds "handler"
- * and `wrapToolCall` finds "tool call".
+ * and `wrapToolCall` finds "tool call". Stems and words without a meaning of their
+ * own are those of English.
+ *
+ * @example
+ * ```ts
+ * import { terms } from "@heddle/core/words"
+ *
+ * console.log(terms("The handlers that wrapToolCall has")) // [ 'handler', 'wrap', 'tool', 'call' ]
+ * ```
  */
 
 /** A word: camel case is cut, and so are letters from digits. */
@@ -54,12 +62,15 @@ export const stem = (word: string): string => {
   return out.length > 3 && out.endsWith("e") ? out.slice(0, -1) : out
 }
 
-/** The stems of a text that carry meaning, each once, in their order; all of them when none does. */
-export const terms = (text: string): ReadonlyArray<string> => {
+/** The stems of a text that carry meaning, in their order; all of them when none does. */
+export const stems = (text: string): ReadonlyArray<string> => {
   const all = words(text)
   const kept = all.filter((word) => !isStopWord(word))
-  return Array.from(new Set((kept.length > 0 ? kept : all).map(stem)))
+  return (kept.length > 0 ? kept : all).map(stem)
 }
+
+/** The same, each once. */
+export const terms = (text: string): ReadonlyArray<string> => Array.from(new Set(stems(text)))
 
 /** How many words a text has, words being what stands between white space. */
 export const count = (text: string): number => {

@@ -1,0 +1,76 @@
+/**
+ * Makes one list of what several retrievers have found, by reciprocal rank.
+ */
+import { Errors } from "@heddle/core"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type { RetrievalError } from "../RagErrors.ts"
+import type { Passage, Query, Service, UnionOptions } from "../Retriever.ts"
+import { wholeFromOne } from "./query.ts"
+
+/** A search by all of them. */
+export const fuse = (
+  retrievers: ReadonlyArray<Service>,
+  { candidates = 20, onFailure = "fail", rankConstant = 5, weights = [] }: UnionOptions
+): Service["search"] => {
+  wholeFromOne("candidates", candidates)
+  if (!(rankConstant >= 0 && rankConstant < Infinity))
+    throw new Errors.DefinitionError(`rankConstant is a number from 0, but is ${rankConstant}.`)
+  const wrong = weights.find((weight) => !(weight > 0 && weight < Infinity))
+  if (wrong !== undefined) throw new Errors.DefinitionError(`A weight is a number above 0, but one is ${wrong}.`)
+  const weighted = retrievers.map((_, i) => weights[i] ?? 1)
+  return (query) => {
+    const asked = { ...query, topK: Math.max(query.topK, candidates), minScore: 0 }
+    return Effect.map(searches(retrievers, asked, onFailure), (lists) => fused(lists, weighted, rankConstant, query))
+  }
+}
+
+const searches = (
+  retrievers: ReadonlyArray<Service>,
+  query: Query,
+  onFailure: "continue" | "fail"
+): Effect.Effect<ReadonlyArray<ReadonlyArray<Passage>>, RetrievalError> => {
+  const all = { concurrency: "unbounded" } as const
+  if (onFailure === "fail") return Effect.forEach(retrievers, ({ search }) => search(query), all)
+  return Effect.flatMap(
+    Effect.forEach(retrievers, ({ search }) => Effect.either(search(query)), all),
+    (results) => {
+      const failures = results.filter(Either.isLeft)
+      if (failures.length > 0 && failures.length === results.length) return Effect.fail(failures[0]!.left)
+      return Effect.as(
+        Effect.forEach(failures, ({ left }) => Effect.logWarning("A retriever of several has failed", left)),
+        results.map((result) => Either.getOrElse(result, () => []))
+      )
+    }
+  )
+}
+
+interface Counted {
+  readonly passage: Passage
+  count: number
+}
+
+const fused = (
+  lists: ReadonlyArray<ReadonlyArray<Passage>>,
+  weights: ReadonlyArray<number>,
+  rankConstant: number,
+  { minScore, topK }: Query
+): ReadonlyArray<Passage> => {
+  const all = new Map<string, Counted>()
+  for (const [i, list] of lists.entries()) {
+    const once = new Set<string>()
+    for (const passage of list) {
+      const key = JSON.stringify([passage.source, passage.id])
+      if (once.has(key)) continue
+      once.add(key)
+      const counted = all.get(key) ?? { passage, count: 0 }
+      counted.count += weights[i]! / (rankConstant + once.size)
+      all.set(key, counted)
+    }
+  }
+  const most = weights.reduce((sum, weight) => sum + weight, 0) / (rankConstant + 1)
+  return Array.from(all.values(), ({ count, passage }) => ({ ...passage, score: Math.min(1, count / most) }))
+    .filter(({ score }) => score >= minScore)
+    .toSorted((a, b) => b.score - a.score)
+    .slice(0, topK)
+}
