@@ -326,6 +326,7 @@ describe("errors", () => {
     ["InvalidResponse", sdk("TypeValidationError", { value: { a: 1 } })],
     ["InvalidResponse", sdk("JSONParseError")],
     ["InvalidResponse", sdk("InvalidResponseDataError")],
+    ["Network", sdk("InvalidResponseDataError", { message: "Response stream ended without a finish reason." })],
     ["InvalidResponse", sdk("EmptyResponseBodyError")],
     ["InvalidResponse", api(200, { cause: sdk("JSONParseError") })],
     ["Network", api(undefined, { cause: Object.assign(new Error("no"), { code: "ECONNREFUSED" }) })],

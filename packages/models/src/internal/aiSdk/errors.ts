@@ -94,6 +94,8 @@ const refusalIn = (error: unknown): unknown => {
 }
 
 const reasonOf = (error: unknown, signs: Signs): Errors.ModelErrorReason => {
+  // A stream that was cut, as the provider for servers like OpenAI's says it.
+  if (isSdkError(error, "InvalidResponseDataError") && /ended without a finish/.test(signs.message)) return "Network"
   for (const [name, reason] of byName) if (isSdkError(error, name)) return reason
   const status = signs.status !== undefined ? byStatus(signs.status) : undefined
   const refused = status === undefined || status === "BadRequest"
