@@ -14,8 +14,10 @@ export const guide = Agent.make({
 
 const list = (terminal: Terminal, head: string, passages: ReadonlyArray<Rag.Shown>): void => {
   terminal.write(`\n  ${paint(terminal, "dim", head)}\n`)
-  for (const { number, score, source } of passages) {
-    terminal.write(`    [${number}] ${short(source, 60)} ${paint(terminal, "dim", `(${score.toFixed(2)})`)}\n`)
+  for (const { metadata, number, score, source } of passages) {
+    const heading = metadata["heading"] === undefined ? "" : ` › ${String(metadata["heading"])}`
+    const place = short(`${source}${heading}`, terminal.columns - 16)
+    terminal.write(`    [${number}] ${place} ${paint(terminal, "dim", score.toFixed(2))}\n`)
   }
 }
 

@@ -28,7 +28,8 @@ export const askDocs = (given: Arguments, terminal: Terminal, live: Terminal | u
   return Effect.gen(function* () {
     head("Indexing", short(given.folder, 80))
     yield* indexing(given.folder, terminal, live)
-    head("\nQuestion", short(given.question, 200))
+    terminal.write("\n")
+    head("Question", short(given.question, 200))
     head("Model", name === offline ? `${name}: no language model; it quotes what was found` : name)
     for (const mode of given.modes) yield* ask(given.question, mode, calls, terminal)
   }).pipe(Effect.provide(Layer.mergeAll(indexIn(given.db), model, NodeContext.layer)))

@@ -46,6 +46,7 @@ import { requireName } from "./internal/name.ts"
 import { total } from "./internal/total.ts"
 import * as Message from "./Message.ts"
 import * as Pipeline from "./Pipeline.ts"
+import { merge } from "./settings.ts"
 import * as Tool from "./Tool.ts"
 import * as Tools from "./Tools.ts"
 
@@ -171,11 +172,21 @@ export interface CallOptions extends Partial<RunOptions> {
   readonly history?: History
 }
 
-/** Options of several in one. Where two say the same, the later one holds; metadata of all is kept, key by key. */
+/** Options of several in one. Where two say the same, the later one holds; metadata of all is kept, and so are the fields of two that have one key. */
 export const options = (...all: ReadonlyArray<CallOptions>): CallOptions => {
-  const metadata = Object.assign({}, ...all.map(({ metadata }) => metadata)) as RunOptions["metadata"]
-  return { ...Object.assign({}, ...all), ...(Object.keys(metadata).length > 0 && { metadata }) }
+  const merged = merge<CallOptions>(...all.toReversed())
+  const metadata: Record<string, unknown> = {}
+  for (const options of all) {
+    for (const [key, value] of Object.entries(options.metadata ?? {})) {
+      const before = Object.hasOwn(metadata, key) ? metadata[key] : undefined
+      metadata[key] = isPlain(before) && isPlain(value) ? merge(value, before) : value
+    }
+  }
+  return Object.keys(metadata).length === 0 ? merged : { ...merged, metadata }
 }
+
+const isPlain = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
 /** What a run is asked: text, or a message with files. */
 export type Input = string | Message.UserMessage

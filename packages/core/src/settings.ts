@@ -12,6 +12,7 @@
  * console.log(merge<typeof Settings.Type>({ limit: 0 }, { limit: 10 })) // { limit: 0 }
  * ```
  */
+import type * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Schema from "effect/Schema"
@@ -51,3 +52,16 @@ export const merge = <S extends object>(...settings: ReadonlyArray<S | undefined
 const said = <S extends object>(settings: S | undefined): Partial<S> =>
   // What is left of an object's own entries has its keys and values.
   Object.fromEntries(Object.entries(settings ?? {}).filter(([, value]) => value !== undefined)) as Partial<S>
+
+/**
+ * Makes something of data that stands beside other data: of those keys that are its
+ * own. So several can read one object, such as the head of a file, and what no one
+ * reads is a mistake.
+ */
+export interface Reader<out A> {
+  readonly keys: ReadonlyArray<string>
+  /** Is given those of its keys that are there. Fails with all that is wrong with them. */
+  readonly read: (
+    data: Readonly<Record<string, unknown>>
+  ) => Effect.Effect<A, { readonly problems: ReadonlyArray<string> }>
+}

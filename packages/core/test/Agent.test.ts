@@ -152,6 +152,14 @@ describe("options of several", () => {
     ).toEqual({ maxSteps: 0, toolChoice: "none", metadata: { a: 1, b: 2 } })
     expect(Agent.options()).toEqual({})
   })
+
+  it("keep what two say under one key of the metadata, and what is not said", () => {
+    expect(Agent.options({ metadata: { a: { one: 1, two: 2 } } }, { metadata: { a: { two: 0 } } })).toEqual({
+      metadata: { a: { one: 1, two: 0 } }
+    })
+    const silent = { maxSteps: undefined } as unknown as Agent.CallOptions
+    expect(Agent.options({ maxSteps: 3 }, silent)).toEqual({ maxSteps: 3 })
+  })
 })
 
 describe("structured output", () => {

@@ -17,13 +17,14 @@
  * const handler = Memory.handler(options)
  * ```
  */
-import { expecting, oneOf, optional, problems as schemaProblems, wholeFrom } from "@heddle/core/settings"
+import type { Agent } from "@heddle/core"
+import { expecting, oneOf, optional, problems as schemaProblems, type Reader, wholeFrom } from "@heddle/core/settings"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as ContextMode from "./ContextMode.ts"
 import { modeNames } from "./internal/check.ts"
 import { planned } from "./internal/plan.ts"
-import type { CallOptions } from "./Memory.ts"
+import { call, type CallOptions } from "./Memory.ts"
 import { InvalidMemory } from "./MemoryErrors.ts"
 import { MemorySettings } from "./MemorySettings.ts"
 
@@ -117,4 +118,10 @@ const modeOf = (name: ContextMode.Name, data: MemoryData): ContextMode.ContextMo
     case "fork":
       return ContextMode.fork(window)
   }
+}
+
+/** Reads the options of a call, for whoever reads data in which there is more. */
+export const callOptions: Reader<Agent.CallOptions> = {
+  keys: Object.keys(MemoryData.fields),
+  read: (data) => Effect.map(decode(data), call)
 }

@@ -191,7 +191,7 @@ const look = (
 // -----------------------------------------------------------------------------
 
 /** A passage that the model was shown, without its text. */
-export interface Shown extends Pick<RagSection.Numbered, "number" | "id" | "source" | "score"> {}
+export interface Shown extends Omit<RagSection.Numbered, "text"> {}
 
 /** A passage that an answer cites, and where in the text. */
 export interface Citation extends Shown {
@@ -208,7 +208,7 @@ const marked = (
   const last = result.history.at(-1)
   const spent = usage === ChatModel.noUsage ? result : { ...result, usage: ChatModel.addUsage(result.usage, usage) }
   if (passages.length === 0 || last?.role !== "assistant") return spent
-  const shown = passages.map(({ id, number, score, source }): Shown => ({ number, id, source, score }))
+  const shown = passages.map(({ text: _text, ...shown }): Shown => shown)
   const metadata = { ...last.metadata, [metadataKey]: { shown } }
   return { ...spent, history: [...result.history.slice(0, -1), { ...last, metadata }] }
 }

@@ -13,10 +13,11 @@
  * const handler = Rag.handler(options)
  * ```
  */
-import { expecting, optional, problems } from "@heddle/core/settings"
+import type { Agent } from "@heddle/core"
+import { expecting, optional, problems, type Reader } from "@heddle/core/settings"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { CallOptions } from "./Rag.ts"
+import { call, type CallOptions } from "./Rag.ts"
 import { InvalidRag } from "./RagErrors.ts"
 import { RagSettings } from "./RagSettings.ts"
 
@@ -54,3 +55,9 @@ export const decode = (data: unknown): Effect.Effect<CallOptions, InvalidRag> =>
       ...(ragFilter !== undefined && { filter: ragFilter })
     })
   })
+
+/** Reads the options of a call, for whoever reads data in which there is more. */
+export const callOptions: Reader<Agent.CallOptions> = {
+  keys: Object.keys(RagData.fields),
+  read: (data) => Effect.map(decode(data), call)
+}

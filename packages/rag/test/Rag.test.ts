@@ -391,8 +391,8 @@ describe("citations", () => {
       const result = success(exit)
       expect(Rag.shown(result).map(({ number }) => number)).toEqual([1, 2, 3])
       expect(Rag.citations(result)).toEqual([
-        { number: 1, id: "Passage 1", source: "notes.md", score: 0.5, places: [16] },
-        { number: 3, id: "Passage 3", source: "notes.md", score: 0.5, places: [6, 16] }
+        { number: 1, id: "Passage 1", source: "notes.md", score: 0.5, metadata: {}, places: [16] },
+        { number: 3, id: "Passage 3", source: "notes.md", score: 0.5, metadata: {}, places: [6, 16] }
       ])
     })
   )

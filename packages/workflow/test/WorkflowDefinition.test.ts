@@ -989,10 +989,22 @@ describe("options of an agent's run", () => {
         )
       })
     },
-    agentOptions: ({ steps, tone }) =>
-      typeof steps === "number"
-        ? Effect.succeed({ maxSteps: steps, metadata: { tone } })
-        : Effect.fail({ problems: ["steps: expected a number", "tone: not now"] })
+    agentOptions: [
+      {
+        keys: ["steps"],
+        read: ({ steps }) =>
+          typeof steps === "number"
+            ? Effect.succeed({ maxSteps: steps })
+            : Effect.fail({ problems: ["steps: expected a number"] })
+      },
+      {
+        keys: ["tone"],
+        read: ({ tone }) => {
+          if (tone === "thrown") throw new Error("no tone")
+          return tone === "rude" ? Effect.fail({ problems: ["tone: not now"] }) : Effect.succeed({ metadata: { tone } })
+        }
+      }
+    ]
   } satisfies WorkflowDefinition.Registry
 
   it.effect("are what the registry makes of what the step says", () =>
@@ -1010,13 +1022,18 @@ describe("options of an agent's run", () => {
 
   it.effect("that are wrong are told with everything else", () =>
     Effect.gen(function* () {
-      const wrong = { type: "sequence", nodes: [asking({ steps: "two" }).node, step("b", "sme")] }
+      const wrong = {
+        type: "sequence",
+        nodes: [asking({ steps: "two", tone: "rude", tune: 1 }).node, step("b", "sme")]
+      }
       expect(yield* problemsOf(of(wrong), { ...registry, ...reading })).toEqual([
         expect.stringContaining("node.nodes[1].function: "),
         "node.nodes[0].options: steps: expected a number",
-        "node.nodes[0].options: tone: not now"
+        "node.nodes[0].options: tone: not now",
+        'node.nodes[0].options: unknown key "tune": there are "steps", "tone"; is "tone" meant?'
       ])
-      expect(yield* problemsOf(asking({ steps: 3 }))).toEqual(["node.options: the registry reads no options of agents"])
+      expect((yield* problemsOf(asking({ tone: "thrown" }), reading)).join()).toContain("no tone")
+      expect(yield* problemsOf(asking({ steps: 3 }))).toEqual(['node.options: unknown key "steps": there are none'])
       expect((yield* problemsOf(asking([]), reading)).join()).toContain("node.options")
     })
   )

@@ -2,6 +2,7 @@
  * What `@heddle/workflow/definition` offers.
  */
 import type { Agent } from "@heddle/core"
+import type { Reader } from "@heddle/core/settings"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as JSONSchema from "effect/JSONSchema"
@@ -11,6 +12,7 @@ import { build } from "./build.ts"
 import { compiler, nodesWithOptions, problemsOf } from "./check.ts"
 import type * as Data from "./data.ts"
 import { schema } from "./schema.ts"
+import { optionsOf } from "./options.ts"
 import { readText } from "./text.ts"
 import { plainCopy } from "./value.ts"
 import type { ContextOf, ErrorOf } from "../../Node.ts"
@@ -44,12 +46,9 @@ export interface Registry {
   readonly agents?: Readonly<Record<string, Agent.Any>>
   /** Each gives a value, or an Effect that gives it. Whether the input is what it needs, it has to see for itself. */
   readonly functions?: Readonly<Record<string, (input: unknown) => unknown>>
-  /** Makes options of an agent's run of what its step has as `options`, or says all that is wrong with them. Without it no step can have any. */
-  readonly agentOptions?: (options: Readonly<Record<string, unknown>>) => AgentOptions
+  /** Make options of an agent's run of what its step has as `options`: each of its own keys. What one reads no other may. */
+  readonly agentOptions?: ReadonlyArray<Reader<Agent.CallOptions>>
 }
-
-/** Options of a run, or what is wrong with the data that they should be made of. */
-export type AgentOptions = Effect.Effect<Agent.CallOptions, { readonly problems: ReadonlyArray<string> }>
 
 /** What a workflow of a definition may fail with besides what agents and functions of the registry do. */
 export type DefinedError = ExpressionFailed | LoopLimitReached | NodeTimeout | TooFewSucceeded | UnknownRoute
@@ -79,7 +78,7 @@ export const compile = <const Reg extends Registry>(
   Effect.gen(function* () {
     const plain = plainCopy(definition)
     if (Either.isLeft(plain)) return yield* new InvalidDefinition({ problems: [plain.left] })
-    const { agentOptions = noOptions, agents = {}, functions = {} } = registry
+    const { agentOptions = [], agents = {}, functions = {} } = registry
     const compile = compiler()
     const names = { agents: Object.keys(agents), functions: Object.keys(functions) }
     const { options, problems } = yield* optionsIn(plain.right, agentOptions)
@@ -90,18 +89,15 @@ export const compile = <const Reg extends Registry>(
     return workflow as Workflow<unknown, unknown, never, HistoryStore>
   })
 
-const noOptions: NonNullable<Registry["agentOptions"]> = () =>
-  Effect.fail({ problems: ["the registry reads no options of agents"] })
-
 /** Reads the options of all agents' runs. */
-const optionsIn = (definition: unknown, read: NonNullable<Registry["agentOptions"]>) =>
+const optionsIn = (definition: unknown, readers: ReadonlyArray<Reader<Agent.CallOptions>>) =>
   Effect.gen(function* () {
     const options = new Map<unknown, Agent.CallOptions>()
     const problems: Array<Problem> = []
     for (const { node, options: data, path } of nodesWithOptions(definition)) {
-      const made = yield* Effect.either(read(data))
-      if (Either.isRight(made)) options.set(node, made.right)
-      else problems.push(...made.left.problems.map((message) => ({ path, message })))
+      const read = yield* optionsOf(data, readers)
+      problems.push(...read.problems.map((message) => ({ path, message })))
+      options.set(node, read.options)
     }
     return { options, problems }
   })
