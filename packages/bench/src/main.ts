@@ -8,6 +8,7 @@
 import { createRequire } from "node:module"
 import { availableParallelism, cpus } from "node:os"
 import { caseH } from "./agents.ts"
+import { caseL } from "./aiSdk.ts"
 import { caseE } from "./concurrent.ts"
 import { caseK } from "./database.ts"
 import { caseI } from "./instructions.ts"
@@ -29,7 +30,8 @@ const cases: Readonly<Record<string, () => Promise<ReadonlyArray<Result>>>> = {
   H: caseH,
   I: caseI,
   J: caseJ,
-  K: caseK
+  K: caseK,
+  L: caseL
 }
 
 const targets: Readonly<Record<string, Target>> = {
@@ -55,7 +57,9 @@ const targets: Readonly<Record<string, Target>> = {
   "K: append 2 KB to 100,000 exchanges": { most: 0.5 },
   "K: append at 100,000 against 10": { most: 1.5 },
   "K: read the last 20 of 100,300": { most: 2 },
-  "K: size on disk over that of the text": { most: 2 }
+  "K: size on disk over that of the text": { most: 2 },
+  "L: a reply in one piece": { times: 2 },
+  "L: a stream of 200 parts": { times: 2 }
 }
 
 const packageVersion = (name: string): string => {

@@ -51,10 +51,11 @@ export interface ModelRequest {
   readonly purpose: string
 }
 
-/** A piece of the answer. Adjacent pieces of text are one text. */
+/** A piece of the answer. Adjacent pieces are one text, up to one with `metadata`, which ends it. */
 export interface TextPart {
   readonly _tag: "Text"
   readonly text: string
+  readonly metadata?: Message.Metadata
 }
 /** A piece of thought. `metadata` comes with the last piece. */
 export interface ReasoningPart {
@@ -132,8 +133,7 @@ const isNormal = (content: ModelReply["content"]): boolean =>
   content.every((part, i) => {
     if (part._tag === "ToolCall") return true
     const before = content[i - 1]
-    if (part._tag === "Text") return part.text !== "" && before?._tag !== "Text"
-    const joins = before?._tag === "Reasoning" && before.metadata === undefined
+    const joins = before?._tag === part._tag && before.metadata === undefined
     return !joins && (part.text !== "" || part.metadata !== undefined)
   })
 
@@ -151,8 +151,9 @@ export const fold: Call.Fold<ModelPart, ModelReply> = {
     let text = ""
     let finish: FinishPart | undefined
     let hasCalls = false
-    const settleText = () => {
-      if (text !== "") content.push({ _tag: "Text", text })
+    const settleText = (metadata?: Message.Metadata) => {
+      if (metadata !== undefined) content.push({ _tag: "Text", text, metadata })
+      else if (text !== "") content.push({ _tag: "Text", text })
       text = ""
     }
     const addReasoning = (part: ReasoningPart) => {
@@ -166,6 +167,7 @@ export const fold: Call.Fold<ModelPart, ModelReply> = {
       add: (part) => {
         if (part._tag === "Text") {
           text += part.text
+          if (part.metadata !== undefined) settleText(part.metadata)
           return
         }
         if (part._tag === "Finish") {

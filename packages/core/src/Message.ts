@@ -4,8 +4,15 @@
  */
 import * as Schema from "effect/Schema"
 
+/** What a provider wants back unread, for example the signature of a thought. */
+export const Metadata = Schema.Record({ key: Schema.String, value: Schema.Unknown })
+export type Metadata = typeof Metadata.Type
+
 /** Text. */
-export const Text = Schema.TaggedStruct("Text", { text: Schema.String })
+export const Text = Schema.TaggedStruct("Text", {
+  text: Schema.String,
+  metadata: Schema.optionalWith(Metadata, { exact: true })
+})
 export type Text = typeof Text.Type
 
 /** A file, as a URL or as base64 data. */
@@ -17,10 +24,6 @@ export const File = Schema.TaggedStruct("File", {
   name: Schema.optionalWith(Schema.String, { exact: true })
 })
 export type File = typeof File.Type
-
-/** What a provider wants back unread, for example the signature of a thought. */
-export const Metadata = Schema.Record({ key: Schema.String, value: Schema.Unknown })
-export type Metadata = typeof Metadata.Type
 
 /** What the model thought. */
 export const Reasoning = Schema.TaggedStruct("Reasoning", {

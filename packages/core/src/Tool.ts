@@ -27,7 +27,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Call from "./Call.ts"
 import { toolName } from "./internal/name.ts"
-import { define, InvalidResult, ToolImpl } from "./internal/tool.ts"
+import { anyObject, define, InvalidResult, ToolImpl } from "./internal/tool.ts"
 import { fold, type ToolPart, type ToolRun } from "./internal/toolCall.ts"
 import * as Message from "./Message.ts"
 
@@ -192,6 +192,39 @@ export const fromCall = <P = {}, PI = unknown, E = never, R = never>(
     Call.into(options.execute(params, context), sink)
   ) as unknown as Tool<E, R>
 
+/**
+ * A tool whose arguments are known by their JSON Schema alone, for example one of a
+ * server. Nothing is checked but that they are an object: that is left to who has
+ * the schema. What the call fails with fails the run.
+ *
+ * @example
+ * ```ts
+ * import { Call, Message, Tool } from "@heddle/core"
+ *
+ * const echo = Tool.fromJsonSchema({
+ *   name: "echo",
+ *   description: "Says what it is told.",
+ *   jsonSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+ *   execute: (args) => Call.succeed(Message.succeeded(String(args["text"])))
+ * })
+ * ```
+ */
+export const fromJsonSchema = <E = never, R = never>(
+  options: Pick<
+    Options<never, never, never, never, "fail">,
+    "name" | "description" | "annotations" | "returnDirectly"
+  > & {
+    /** The JSON Schema of the arguments: what the model is shown, as it is. */
+    readonly jsonSchema: object
+    readonly execute: (args: Readonly<Record<string, unknown>>, context: ToolContext) => ToolRun<E, R>
+  }
+): Tool<E, R> =>
+  define(
+    { ...options, parameters: anyObject, failureMode: "fail" },
+    (args, context, sink) => Call.into(options.execute(args, context), sink),
+    options.jsonSchema
+  ) as unknown as Tool<E, R>
+
 // -----------------------------------------------------------------------------
 // combinators
 // -----------------------------------------------------------------------------
@@ -213,6 +246,7 @@ export const update = <E, R>(
     annotations: { ...tool.annotations, ...change.annotations },
     returnDirectly: change.returnDirectly ?? tool.returnDirectly,
     parameters: tool.parameters,
+    given: tool.given,
     execute: tool.execute
   }) as unknown as Tool<E, R>
 }

@@ -40,6 +40,25 @@ describe("the fold of a reply", () => {
     })
   )
 
+  it.effect("text with metadata ends there, and keeps it also when it is empty", () =>
+    Effect.gen(function* () {
+      const content: ChatModel.ModelReply["content"] = [
+        { _tag: "Text", text: "ab", metadata: { id: 1 } },
+        { _tag: "Text", text: "c" },
+        { _tag: "Reasoning", text: "hm" },
+        { _tag: "Text", text: "", metadata: { id: 2 } }
+      ]
+      const pieces: ReadonlyArray<ChatModel.ModelPart> = [
+        { _tag: "Text", text: "a" },
+        { _tag: "Text", text: "b" },
+        { _tag: "Text", text: "", metadata: { id: 1 } },
+        ...content.slice(1).map((part) => part as ChatModel.ModelPart)
+      ]
+      expect((yield* folded(pieces)).content).toEqual(content)
+      expect((yield* ChatModel.run(ChatModel.reply(content))).content).toEqual(content)
+    })
+  )
+
   it.effect("the end of the reply brings usage, metadata and the tools that were offered", () =>
     Effect.gen(function* () {
       const usage = { inputTokens: 3, outputTokens: 4 }

@@ -142,6 +142,35 @@ describe("progress and streams", () => {
       expect(yield* call(denied)).toEqual(Message.denied("no"))
     })
   )
+
+  it.effect("fromJsonSchema shows the schema as it is, and takes any object for arguments", () =>
+    Effect.gen(function* () {
+      const jsonSchema = { type: "object", properties: { a: { $ref: "#/$defs/A" } }, $defs: { A: { type: "string" } } }
+      const tool = Tool.fromJsonSchema({
+        name: "t",
+        description: "t",
+        jsonSchema,
+        annotations: { readOnly: true },
+        execute: (args, { callId }) => Call.succeed(Message.succeeded([args, callId]))
+      })
+      expect(tool.jsonSchema).toBe(jsonSchema)
+      const renamed = Tool.update(tool, { name: "u" })
+      expect(renamed).toMatchObject({ name: "u", annotations: { readOnly: true } })
+      expect(renamed.jsonSchema).toBe(jsonSchema)
+      const args = { a: 1 }
+      expect(yield* call(tool, args)).toEqual(Message.succeeded([args, "the-call"]))
+      for (const none of [null, "text", 1, [args]]) {
+        expect(yield* call(tool, none)).toMatchObject({ _tag: "Failed", reason: expect.stringContaining("an object") })
+      }
+      const failing = Tool.fromJsonSchema({
+        name: "t",
+        description: "t",
+        jsonSchema,
+        execute: () => Call.fail("no" as const)
+      })
+      expect(yield* Effect.flip(call(failing))).toBe("no")
+    })
+  )
 })
 
 describe("a reader that breaks is not taken for the tool", () => {

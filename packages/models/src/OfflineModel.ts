@@ -23,13 +23,17 @@
  * ```
  */
 import { Call, ChatModel, Instructions, Message } from "@heddle/core"
+import { quoted } from "@heddle/core/names"
+import { optional, problems, wholeFrom } from "@heddle/core/settings"
 import { count } from "@heddle/core/words"
 import type { Context } from "effect"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import { answer, jsonAnswer } from "./internal/answer.ts"
 import { question } from "./internal/evidence.ts"
 import { plan } from "./internal/plan.ts"
+import { type ModelProvider, ModelUnavailable } from "./ModelProvider.ts"
 
 /** How the model goes about it. */
 export interface Options {
@@ -61,6 +65,23 @@ export const make = ({ maxToolCalls = 6 }: Options = {}): Context.Tag.Service<Ch
 
 /** The model as a layer. */
 export const layer: Layer.Layer<ChatModel.ChatModel> = Layer.succeed(ChatModel.ChatModel, make())
+
+const Settings = Schema.Struct({ maxToolCalls: optional(wholeFrom(0)) })
+
+/** Makes the model for a `ModelRegistry`, which always has it, by the name `"offline"`. The model's own name may be any. */
+export const provider: ModelProvider = {
+  name: "offline",
+  make: ({ name, options }) => {
+    const found = problems(Settings, options, "options")
+    return found.length === 0
+      ? Effect.sync(() => make(options))
+      : new ModelUnavailable({
+          reason: "InvalidOptions",
+          model: name,
+          message: `The options of the model ${quoted(name)} make no sense: ${found.join("; ")}`
+        })
+  }
+}
 
 const replyTo = (request: ChatModel.ModelRequest, maxToolCalls: number): ChatModel.ModelReply => {
   const asked = question(request)

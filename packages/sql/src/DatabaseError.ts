@@ -24,11 +24,12 @@ import { said, textOf } from "./internal/said.ts"
  * - `Newer`: a newer version of this package has written to it.
  * - `ReadOnly`: it may not be written.
  * - `Full`: there is no space left.
+ * - `Unsupported`: it is of a kind that cannot do this.
  * - `Unavailable`: it is not there, cannot be opened, or went away.
  * - `Unknown`: anything else; `cause` is what the database says.
  */
 export type DatabaseErrorReason =
-  "Damaged" | "NotADatabase" | "Locked" | "Newer" | "ReadOnly" | "Full" | "Unavailable" | "Unknown"
+  "Damaged" | "NotADatabase" | "Locked" | "Newer" | "ReadOnly" | "Full" | "Unsupported" | "Unavailable" | "Unknown"
 
 /** A database could not be used. The message says what can be done. */
 export class DatabaseError extends Data.TaggedError("DatabaseError")<{
@@ -56,6 +57,7 @@ const words: Record<DatabaseErrorReason, string> = {
   Newer: "was written by a newer version. Update @heddle/sql",
   ReadOnly: "may not be written. Check the permissions of the file and its folder, or of the database user",
   Full: "has no space left. Free some, and try again",
+  Unsupported: "is of a kind that cannot do this. Use one that can",
   Unavailable: "cannot be reached. Check that it is there, and that it may be opened",
   Unknown: "cannot do what was asked"
 }

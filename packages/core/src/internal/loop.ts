@@ -154,9 +154,9 @@ const observed = <Part, A>(
 const modelEvent = (step: number, part: ChatModel.ModelPart | Call.Reset): AgentEvent | undefined => {
   switch (part._tag) {
     case "Text":
-      return { _tag: "Text", step, text: part.text }
     case "Reasoning":
-      return { _tag: "Reasoning", step, text: part.text }
+      // A piece that only brings metadata is no news.
+      return part.text === "" ? undefined : { _tag: part._tag, step, text: part.text }
     case "ToolCall":
       return { _tag: "ToolCall", step, id: part.id, name: part.name, arguments: part.arguments }
     case "Reset":

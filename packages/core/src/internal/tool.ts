@@ -30,21 +30,27 @@ export class ToolImpl implements Any {
   readonly annotations: Annotations
   readonly returnDirectly: boolean
   readonly parameters: Schema.Schema.AnyNoContext
+  /** The JSON Schema, where it does not come from `parameters`. */
+  readonly given: object | undefined
   readonly execute: (request: ToolRequest) => Call.Call<ToolPart, Message.ToolOutcome, unknown, unknown>
   #jsonSchema: object | undefined
 
   constructor(
-    fields: Pick<ToolImpl, "name" | "description" | "annotations" | "returnDirectly" | "parameters" | "execute">
+    fields: Pick<
+      ToolImpl,
+      "name" | "description" | "annotations" | "returnDirectly" | "parameters" | "given" | "execute"
+    >
   ) {
     this.name = fields.name
     this.description = fields.description
     this.annotations = fields.annotations
     this.returnDirectly = fields.returnDirectly
     this.parameters = fields.parameters
+    this.given = fields.given
     this.execute = fields.execute
   }
   get jsonSchema(): object {
-    return (this.#jsonSchema ??= JSONSchema.make(this.parameters))
+    return (this.#jsonSchema ??= this.given ?? JSONSchema.make(this.parameters))
   }
   pipe() {
     // oxlint-disable-next-line prefer-rest-params -- `pipeArguments` takes `arguments`
@@ -70,6 +76,11 @@ export const execute = (request: ToolRequest): ToolRun<unknown, unknown> =>
 const noParameters = Schema.Struct({}).annotations({
   jsonSchema: { type: "object", properties: {}, additionalProperties: false }
 })
+/** Arguments that are passed on as they are, as long as they are an object. */
+export const anyObject = Schema.declare(
+  (u: unknown): u is Readonly<Record<string, unknown>> => typeof u === "object" && u !== null && !Array.isArray(u),
+  { message: () => "Expected an object." }
+)
 const noAnnotations: Annotations = { readOnly: false, destructive: false, idempotent: false }
 
 /** What a body fails with when its result does not fit the success schema. */
@@ -89,7 +100,8 @@ const messageOf = (error: unknown): string =>
 /** A tool of options and a body: decodes the arguments, and sorts what the body fails with. */
 export const define = <P, PI, F, FI, Mode extends FailureMode>(
   options: Options<P, PI, F, FI, Mode>,
-  body: Body<P>
+  body: Body<P>,
+  jsonSchema?: object
 ): ToolImpl => {
   const parameters = (options.parameters ?? noParameters) as Schema.Schema<P, PI>
   const decode = Schema.decodeUnknownEither(parameters, { errors: "all" })
@@ -122,6 +134,7 @@ export const define = <P, PI, F, FI, Mode extends FailureMode>(
     annotations: { ...noAnnotations, ...options.annotations },
     returnDirectly: options.returnDirectly ?? false,
     parameters,
+    given: jsonSchema,
     execute: (request) =>
       Call.fromSink((sink) => {
         // A tool may have been given another name.

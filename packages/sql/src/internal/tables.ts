@@ -74,8 +74,62 @@ const history: Layout = (sql) => {
   ]
 }
 
+/**
+ * Only SQLite has these. A tenant's `revision` counts its changes, so that who has its
+ * chunks in memory knows when they are no more what is stored. Ids of collections and
+ * of chunks are never used again, and a chunk is never changed.
+ *
+ * A word in `heddle_words` begins with the id of its tenant, so that nothing is read of
+ * others. It has no text of its own: rows are chunks, by their id.
+ */
+const documents: Layout = (sql) =>
+  sql.onDialectOrElse({
+    sqlite: () => [
+      sql`CREATE TABLE heddle_index_tenants (
+        id INTEGER PRIMARY KEY,
+        hash TEXT NOT NULL UNIQUE,
+        tenant TEXT NOT NULL,
+        revision INTEGER NOT NULL
+      )`,
+      sql`CREATE TABLE heddle_collections (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        tenant INTEGER NOT NULL,
+        hash TEXT NOT NULL UNIQUE,
+        name TEXT NOT NULL,
+        model TEXT,
+        size INTEGER
+      )`,
+      sql`CREATE TABLE heddle_documents (
+        id INTEGER PRIMARY KEY,
+        collection INTEGER NOT NULL,
+        source_hash TEXT NOT NULL,
+        source TEXT NOT NULL,
+        hash TEXT NOT NULL,
+        chunks INTEGER NOT NULL,
+        UNIQUE (collection, source_hash)
+      )`,
+      sql`CREATE TABLE heddle_chunks (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        tenant INTEGER NOT NULL,
+        collection INTEGER NOT NULL,
+        document INTEGER NOT NULL,
+        chunk TEXT NOT NULL,
+        metadata TEXT NOT NULL,
+        words INTEGER NOT NULL,
+        vector BLOB,
+        text TEXT NOT NULL,
+        context TEXT NOT NULL
+      )`,
+      sql`CREATE INDEX heddle_chunks_tenant ON heddle_chunks (tenant)`,
+      sql`CREATE INDEX heddle_chunks_document ON heddle_chunks (document)`,
+      sql`CREATE VIRTUAL TABLE heddle_words USING fts5 (words, content = '', contentless_delete = 1, tokenize = 'ascii')`,
+      sql`CREATE VIRTUAL TABLE heddle_word_places USING fts5vocab (heddle_words, instance)`
+    ],
+    orElse: () => []
+  })
+
 /** Layout 1 stands first. One that was released is never changed. */
-const layouts: ReadonlyArray<Layout> = [conversations, history]
+const layouts: ReadonlyArray<Layout> = [conversations, history, documents]
 
 /** What SQLite and Postgres call differently. Texts are ordered by code point, in every language. */
 const types = (sql: SqlClient) =>

@@ -1,0 +1,270 @@
+/**
+ * Models by name: which provider a name stands for, with which of its models,
+ * options and secret, is data, for everybody or for one tenant. A model is made
+ * when it is first asked for, shared by all who use it, and released when nobody has
+ * used it for a while.
+ *
+ * @example
+ * ```ts
+ * import { Agent } from "@heddle/core"
+ * import { ModelRegistry } from "@heddle/models"
+ * import { Effect, Layer } from "effect"
+ *
+ * const Models = ModelRegistry.layer({
+ *   models: [{ name: "fast", provider: "offline", model: "offline", options: { maxToolCalls: 2 } }]
+ * })
+ * const Live = ModelRegistry.layerChatModel("fast").pipe(Layer.provide(Models))
+ *
+ * const agent = Agent.make({ name: "helper", instructions: "The office opens at nine." })
+ * const program = Agent.run(agent, "When does the office open?").pipe(Effect.provide(Live))
+ * ```
+ */
+import { Call, ChatModel, Errors, Tenant } from "@heddle/core"
+import { quoted, unknownName } from "@heddle/core/names"
+import { expecting, optional, problems } from "@heddle/core/settings"
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as RcMap from "effect/RcMap"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
+import { Revision, Revisions } from "./internal/revisions.ts"
+import { environmentName, secretOf } from "./internal/secret.ts"
+import { type ModelProvider, ModelUnavailable } from "./ModelProvider.ts"
+import * as OfflineModel from "./OfflineModel.ts"
+
+const text = Schema.NonEmptyString.annotations(expecting("a text that is not empty"))
+
+const isAddress = (url: string): boolean => {
+  if (!URL.canParse(url)) return false
+  const { password, protocol, username } = new URL(url)
+  return (protocol === "http:" || protocol === "https:") && username === "" && password === ""
+}
+
+/** What a name stands for, as data. It holds no secret, and says where one is. */
+export const Entry = Schema.Struct({
+  /** Whose model it is; missing: everybody's. A tenant's own model goes before that of everybody. */
+  tenant: optional(text),
+  name: text,
+  /** The name of a `ModelProvider`. */
+  provider: text,
+  /** What the provider calls the model. */
+  model: text,
+  /** The provider's options, which the registry does not read. They are shown by `list`, so they are no place for a secret. */
+  options: optional(
+    Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations(expecting("an object of options"))
+  ),
+  /** Another address than the provider's own. The provider's usual secret is not sent there: name one. */
+  baseUrl: optional(
+    Schema.String.pipe(Schema.filter(isAddress)).annotations(
+      expecting("an address that begins with http:// or https://, without a user name or password")
+    )
+  ),
+  /** The environment variable with the API key; missing: the one that the provider usually has. */
+  apiKeyFrom: optional(
+    Schema.String.pipe(Schema.pattern(environmentName)).annotations(
+      expecting("the name of an environment variable, in capital letters, digits and underscores")
+    )
+  )
+})
+
+/** What a name stands for, as data. */
+export interface Entry extends Schema.Schema.Type<typeof Entry> {}
+
+/** An entry with the API key in the program, for those that are not data alone. */
+export interface EntryWithKey extends Entry {
+  readonly apiKey?: Redacted.Redacted | Config.Config<Redacted.Redacted>
+}
+
+/** Models by name. */
+export interface Service {
+  /**
+   * The model of a name, for a tenant; for the current `Tenant` unless said. It is held
+   * until the scope closes: what is set or removed meanwhile does not touch it.
+   */
+  readonly get: (which: {
+    readonly model: string
+    readonly tenant?: string
+  }) => Effect.Effect<ChatModel.Service, ModelUnavailable, Scope.Scope>
+  /** Adds an entry, or replaces the one that has its tenant and name. */
+  readonly set: (entry: EntryWithKey) => Effect.Effect<void, ModelUnavailable>
+  /** Removes the entry with exactly this tenant, or that of everybody. Says whether there was one. */
+  readonly remove: (which: { readonly name: string; readonly tenant?: string }) => Effect.Effect<boolean>
+  /** All entries, or those that a tenant can use, without keys. */
+  readonly list: (which?: { readonly tenant?: string }) => Effect.Effect<ReadonlyArray<Entry>>
+}
+
+/** Models by name. */
+export class ModelRegistry extends Context.Tag("@heddle/models/ModelRegistry")<ModelRegistry, Service>() {}
+
+/** What a registry begins with. */
+export interface Options {
+  /** Besides `OfflineModel.provider`, which is always there. */
+  readonly providers?: ReadonlyArray<ModelProvider>
+  readonly models?: ReadonlyArray<EntryWithKey>
+  /** How long a model is kept that nobody uses. @default "5 minutes" */
+  readonly idleTimeToLive?: Duration.DurationInput
+}
+
+/**
+ * A registry. Fails if an entry makes no sense or names a provider that is not there;
+ * a missing API key shows when the model is asked for. Keys are read with the
+ * `ConfigProvider` that the layer is built with. Throws a `DefinitionError` for two
+ * providers of one name.
+ */
+export const layer = (options: Options = {}): Layer.Layer<ModelRegistry, ModelUnavailable> => {
+  const providers = new Map<string, ModelProvider>()
+  for (const provider of [OfflineModel.provider, ...(options.providers ?? [])]) {
+    if (providers.has(provider.name)) {
+      throw new Errors.DefinitionError(`Two model providers have the name ${quoted(provider.name)}.`)
+    }
+    providers.set(provider.name, provider)
+  }
+  return Layer.scoped(ModelRegistry, make(providers, options))
+}
+
+const make = (providers: ReadonlyMap<string, ModelProvider>, { idleTimeToLive = "5 minutes", models = [] }: Options) =>
+  Effect.gen(function* () {
+    const revisions = new Revisions()
+    const context = yield* Effect.context<never>()
+    const configs = yield* Effect.configProviderWith(Effect.succeed)
+
+    const build = ({ apiKey, entry }: Revision) =>
+      Effect.gen(function* () {
+        const { baseUrl, model, name, options = {} } = entry
+        const provider = yield* providerOf(providers, entry)
+        const secret = yield* secretOf(entry, apiKey, provider.apiKey, configs)
+        return yield* provider.make({ name, model, apiKey: secret, baseUrl, options })
+      })
+    const shared: RcMap.RcMap<Revision, ChatModel.Service, ModelUnavailable> = yield* RcMap.make({
+      idleTimeToLive,
+      lookup: (revision: Revision) =>
+        build(revision).pipe(
+          // A model is everybody's: it must not see for whom it was first made.
+          Effect.mapInputContext((own: Context.Context<Scope.Scope>) =>
+            Context.add(context, Scope.Scope, Context.get(own, Scope.Scope))
+          ),
+          // What could not be made is made anew next time.
+          Effect.onError(() => {
+            revisions.renew(revision)
+            return RcMap.invalidate(shared, revision)
+          })
+        )
+    })
+    /** Changes the revisions. The one that was in force before is left to those who hold it. */
+    const change = (f: () => Revision | undefined) =>
+      Effect.suspend(() => {
+        const before = f()
+        return before === undefined ? Effect.succeed(false) : Effect.as(RcMap.invalidate(shared, before), true)
+      }).pipe(Effect.uninterruptible)
+
+    const set = (entry: EntryWithKey): Effect.Effect<void, ModelUnavailable> =>
+      Effect.suspend(() => {
+        const revision = new Revision(entry)
+        return checked(revision).pipe(
+          Effect.zipRight(providerOf(providers, revision.entry)),
+          Effect.zipRight(change(() => revisions.set(revision)))
+        )
+      })
+
+    for (const entry of models) {
+      if (revisions.at(entry.tenant, entry.name) !== undefined) yield* invalid(entry.name, ["there are two of them"])
+      yield* set(entry)
+    }
+    return ModelRegistry.of({
+      get: ({ model, tenant }) =>
+        Effect.flatMap(tenant === undefined ? Tenant.Tenant : Effect.succeed(tenant), (tenant) => {
+          const revision = revisions.find(tenant, model)
+          return revision === undefined ? unknownModel(model, tenant, revisions) : RcMap.get(shared, revision)
+        }),
+      set,
+      remove: ({ name, tenant }) => change(() => revisions.delete(tenant, name)),
+      list: (which) => Effect.sync(() => revisions.entries(which?.tenant))
+    })
+  })
+
+const providerOf = (
+  providers: ReadonlyMap<string, ModelProvider>,
+  entry: Entry
+): Effect.Effect<ModelProvider, ModelUnavailable> => {
+  const provider = providers.get(entry.provider)
+  if (provider !== undefined) return Effect.succeed(provider)
+  const unknown = unknownName("provider", entry.provider, [...providers.keys()])
+  return new ModelUnavailable({
+    reason: "UnknownProvider",
+    model: entry.name,
+    message: `The entry of the model ${quoted(entry.name)} has an ${unknown} (providers are given to ModelRegistry.layer)`
+  })
+}
+
+const unknownModel = (model: string, tenant: string, revisions: Revisions): Effect.Effect<never, ModelUnavailable> => {
+  const known = revisions.entries(tenant).map((entry) => entry.name)
+  const unknown = unknownName("model", model, known)
+  return new ModelUnavailable({
+    reason: "UnknownModel",
+    model,
+    message: `For tenant ${quoted(tenant)}, ${unknown} (models are entries of the ModelRegistry)`
+  })
+}
+
+const checked = ({ apiKey, entry }: Revision): Effect.Effect<void, ModelUnavailable> => {
+  const found = [
+    ...problems(Entry, entry),
+    // Data may have a text here, which must not be printed.
+    ...(apiKey === undefined || Redacted.isRedacted(apiKey) || Config.isConfig(apiKey)
+      ? []
+      : ['apiKey: expected a Redacted or a Config; data says the name of an environment variable in "apiKeyFrom"'])
+  ]
+  return found.length === 0 ? Effect.void : invalid(String(entry.name), found)
+}
+
+const invalid = (model: string, found: ReadonlyArray<string>): Effect.Effect<never, ModelUnavailable> =>
+  new ModelUnavailable({
+    reason: "InvalidOptions",
+    model,
+    message: `The entry of the model ${quoted(model)} makes no sense:\n${found.map((problem) => `- ${problem}`).join("\n")}`
+  })
+
+// -----------------------------------------------------------------------------
+// as a chat model
+// -----------------------------------------------------------------------------
+
+/**
+ * The models of the registry as one: a call goes to the model that `options.model`
+ * names, or to the default, as the current tenant has it, and holds that model while
+ * it lasts. A model that cannot be had fails the call with a `ModelError`, whose cause
+ * is the `ModelUnavailable`: `Authentication` where the API key is missing, else
+ * `BadRequest`.
+ */
+export const layerChatModel = (defaultModel: string): Layer.Layer<ChatModel.ChatModel, never, ModelRegistry> =>
+  Layer.effect(
+    ChatModel.ChatModel,
+    Effect.map(ModelRegistry, (registry) => dispatching(registry, (options) => options.model ?? defaultModel))
+  )
+
+/** One model of the registry, whatever a request names: for `ModelDecorator.fallback` and `route`. It is looked up at each call, as for `layerChatModel`. */
+export const named = (registry: Service, model: string): ChatModel.Service => dispatching(registry, () => model)
+
+const dispatching = (registry: Service, name: (options: ChatModel.ModelOptions) => string): ChatModel.Service => ({
+  call: (request) => {
+    // The name is the registry's; the provider has been told its own.
+    const { model: _model, ...options } = request.options
+    return Call.fromSink((sink) =>
+      registry.get({ model: name(request.options) }).pipe(
+        Effect.mapError(asModelError),
+        Effect.flatMap((model) => Call.into(model.call({ ...request, options }), sink)),
+        Effect.scoped
+      )
+    )
+  }
+})
+
+const asModelError = (cause: ModelUnavailable): Errors.ModelError =>
+  new Errors.ModelError({
+    reason: cause.reason === "MissingSecret" ? "Authentication" : "BadRequest",
+    message: cause.message,
+    cause
+  })

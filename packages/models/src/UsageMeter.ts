@@ -1,0 +1,112 @@
+/**
+ * Counts calls and tokens, by tenant, purpose and model, while a program runs.
+ *
+ * @example
+ * ```ts
+ * import { Agent } from "@heddle/core"
+ * import { ModelDecorator, OfflineModel, UsageMeter } from "@heddle/models"
+ * import { Effect, Layer } from "effect"
+ *
+ * const Model = OfflineModel.layer.pipe(ModelDecorator.decorate(UsageMeter.metered))
+ * const Live = Layer.provideMerge(Model, UsageMeter.layer)
+ *
+ * const program = Effect.gen(function* () {
+ *   yield* Agent.run(Agent.make({ name: "helper" }), "Hello")
+ *   const meter = yield* UsageMeter.UsageMeter
+ *   const [usage] = yield* meter.read
+ *   console.log(usage?.tenant, usage?.purpose, usage?.calls)
+ * }).pipe(Effect.provide(Live))
+ * await Effect.runPromise(program)
+ * ```
+ * ```text
+ * default agent 1
+ * ```
+ */
+import { Call, type ChatModel, Tenant } from "@heddle/core"
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import { tellingPaid } from "./internal/paid.ts"
+import type { Decorator } from "./ModelDecorator.ts"
+
+/** What was used for one purpose, by one tenant, of one model. */
+export interface Usage extends ChatModel.Usage {
+  readonly tenant: string
+  /** That of the requests. */
+  readonly purpose: string
+  /** That of the requests' options; missing where they name none. */
+  readonly model: string | undefined
+  /** All that have begun. */
+  readonly calls: number
+  /** Of these, those that failed or died. */
+  readonly failed: number
+  /** Of these, those that were interrupted. */
+  readonly interrupted: number
+}
+
+/** Counts usage. Tokens are counted when the model tells them, for replies that are taken back as well. */
+export interface Service {
+  readonly decorate: Decorator
+  /** What was used since the meter was made or emptied. */
+  readonly read: Effect.Effect<ReadonlyArray<Usage>>
+  /** Reads the meter and empties it, at one moment: nothing is lost or counted twice. */
+  readonly drain: Effect.Effect<ReadonlyArray<Usage>>
+}
+
+/** Counts usage. */
+export class UsageMeter extends Context.Tag("@heddle/models/UsageMeter")<UsageMeter, Service>() {}
+
+/** A meter at 0. It keeps a few numbers for each tenant, purpose and model until it is emptied. */
+export const make: Effect.Effect<Service> = Effect.sync(() => {
+  let counts = new Map<string, Usage>()
+  const read = () => Array.from(counts.values())
+  return {
+    read: Effect.sync(read),
+    drain: Effect.sync(() => {
+      const all = read()
+      counts = new Map()
+      return all
+    }),
+    decorate: (model) => ({
+      call: (request) =>
+        Call.fromSink((sink) =>
+          Effect.flatMap(Tenant.Tenant, (tenant) => {
+            const of = { tenant, purpose: request.purpose, model: request.options.model }
+            const key = JSON.stringify([tenant, request.purpose, request.options.model ?? null])
+            const add = (more: Partial<Record<Counted, number>>) =>
+              void counts.set(key, added(counts.get(key) ?? { ...of, ...nothing }, more))
+            add({ calls: 1 })
+            return Call.into(tellingPaid(model.call(request), add), sink).pipe(
+              Effect.onExit((exit) =>
+                Effect.sync(() => {
+                  if (Exit.isSuccess(exit)) return
+                  add(Cause.isInterruptedOnly(exit.cause) ? { interrupted: 1 } : { failed: 1 })
+                })
+              )
+            )
+          })
+        )
+    })
+  }
+})
+
+/** A meter at 0. */
+export const layer: Layer.Layer<UsageMeter> = Layer.effect(UsageMeter, make)
+
+/** For `ModelDecorator.decorate`: counts with the meter of the program. */
+export const metered: Effect.Effect<Decorator, never, UsageMeter> = Effect.map(UsageMeter, (meter) => meter.decorate)
+
+type Counted = "calls" | "failed" | "interrupted" | keyof ChatModel.Usage
+
+const nothing = { calls: 0, failed: 0, interrupted: 0, inputTokens: 0, outputTokens: 0 }
+
+const added = (usage: Usage, more: Partial<Record<Counted, number>>): Usage => ({
+  ...usage,
+  calls: usage.calls + (more.calls ?? 0),
+  failed: usage.failed + (more.failed ?? 0),
+  interrupted: usage.interrupted + (more.interrupted ?? 0),
+  inputTokens: usage.inputTokens + (more.inputTokens ?? 0),
+  outputTokens: usage.outputTokens + (more.outputTokens ?? 0)
+})

@@ -1,0 +1,124 @@
+/**
+ * The errors of @effect/ai as a `ModelError`, and back.
+ */
+import * as AiError from "@effect/ai/AiError"
+import { Errors } from "@heddle/core"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+
+const tooLong =
+  /context.?(length|window)|prompt is too long|too many (input )?tokens|request_too_large|maximum context/i
+const filtered = /content.?(filter|policy)|\bsafety\b/i
+
+/** What providers call their errors, in the body of a response or in a stream. */
+const named: ReadonlyArray<readonly [RegExp, Errors.ModelErrorReason]> = [
+  [tooLong, "ContextLength"],
+  [filtered, "ContentFilter"],
+  [/rate.?limit|too many requests|resource_exhausted/i, "RateLimited"],
+  [/overloaded|unavailable|api_error|server_error/i, "Overloaded"],
+  [/timeout|timed out|deadline/i, "Timeout"],
+  [/authentication|permission|api.?key|unauthorized/i, "Authentication"],
+  [/invalid_request|not_found|bad request/i, "BadRequest"]
+]
+
+const byName = (text: string): Errors.ModelErrorReason =>
+  named.find(([pattern]) => pattern.test(text))?.[1] ?? "Unknown"
+
+const byStatus = (status: number, body: string): Errors.ModelErrorReason => {
+  if (status === 429) return "RateLimited"
+  if (status === 401 || status === 403) return "Authentication"
+  if (status === 408 || status === 504) return "Timeout"
+  if (status >= 500) return "Overloaded"
+  if (status < 400) return "InvalidResponse"
+  return status === 413 || tooLong.test(body) ? "ContextLength" : filtered.test(body) ? "ContentFilter" : "BadRequest"
+}
+
+const reasonOf = (error: AiError.AiError): Errors.ModelErrorReason => {
+  switch (error._tag) {
+    case "HttpRequestError":
+      return error.reason === "Transport" ? "Network" : "BadRequest"
+    case "HttpResponseError":
+      // An answer that began well and cannot be read to its end was cut off.
+      return error.reason === "Decode" && error.response.status < 300 && isStream(error)
+        ? "Network"
+        : byStatus(error.response.status, error.body ?? "")
+    case "MalformedInput":
+      return "BadRequest"
+    case "MalformedOutput":
+      return "InvalidResponse"
+    case "UnknownError":
+      return "Unknown"
+  }
+}
+
+const isStream = (error: AiError.HttpResponseError) =>
+  (error.response.headers["content-type"] ?? "").includes("event-stream")
+
+/** The wait that a response asks for in milliseconds: `retry-after` is in seconds, or a date. */
+const retryAfter = (error: AiError.AiError, now: number): number | undefined => {
+  if (error._tag !== "HttpResponseError") return undefined
+  const { "retry-after": said, "retry-after-ms": exact } = error.response.headers
+  if (exact !== undefined && exact !== "" && Number(exact) >= 0) return Number(exact)
+  if (said === undefined || said === "") return undefined
+  const wait = Number.isNaN(Number(said)) ? Date.parse(said) - now : Number(said) * 1000
+  return Number.isNaN(wait) ? undefined : Math.max(0, wait)
+}
+
+const summary = (error: AiError.AiError): string =>
+  error._tag === "MalformedInput" || error._tag === "MalformedOutput"
+    ? `${error.module}.${error.method}: ${error.description ?? String(error.cause)}`
+    : error.message
+
+/** The same error without the headers of its request: @effect/ai leaves the key in them. */
+const withoutSecrets = (error: AiError.AiError): AiError.AiError => {
+  if (error._tag !== "HttpRequestError" && error._tag !== "HttpResponseError") return error
+  const request = { ...error.request, headers: {} }
+  const { description, method, module } = error
+  const fields = { module, method, request, ...(description !== undefined && { description }) }
+  if (error._tag === "HttpResponseError") {
+    const { body, reason, response } = error
+    return new AiError.HttpResponseError({ ...fields, reason, response, ...(body !== undefined && { body }) })
+  }
+  // Its cause has the request again, and in turn what really happened.
+  const cause = error.cause instanceof Error ? error.cause.cause : undefined
+  return new AiError.HttpRequestError({ ...fields, reason: error.reason, ...(cause !== undefined && { cause }) })
+}
+
+/** What a call of a language model failed with, as a failed `ModelError`. */
+export const failWith = (spanned: unknown): Effect.Effect<never, Errors.ModelError> => {
+  // Where there is a span, and @effect/ai always has one, Effect hands on a proxy of the error.
+  const error = Cause.originalError(spanned)
+  if (!AiError.isAiError(error)) {
+    return Effect.fail(new Errors.ModelError({ reason: "Unknown", message: String(error), cause: error }))
+  }
+  // A model of ours on the way through theirs.
+  const inner = "cause" in error ? Cause.originalError(error.cause) : undefined
+  if (inner instanceof Errors.ModelError) return Effect.fail(inner)
+  return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const wait = retryAfter(error, now)
+    const fields = { reason: reasonOf(error), message: summary(error), cause: withoutSecrets(error) }
+    return Effect.fail(new Errors.ModelError(wait === undefined ? fields : { ...fields, retryAfter: wait }))
+  })
+}
+
+/** What a provider said went wrong in the middle of a stream. */
+export const fromErrorPart = (error: unknown): Errors.ModelError => {
+  const text = error instanceof Error ? String(error) : (JSON.stringify(error) ?? String(error))
+  return new Errors.ModelError({ reason: byName(text), message: text, cause: error })
+}
+
+/** A `ModelError` as theirs. It is the `cause`. */
+export const toAiError = (method: string, spanned: Errors.ModelError): AiError.AiError => {
+  const error = Cause.originalError(spanned)
+  const fields = { module: "Heddle", method, description: `${error.reason}: ${error.message}`, cause: error }
+  switch (error.reason) {
+    case "BadRequest":
+    case "ContextLength":
+      return new AiError.MalformedInput(fields)
+    case "InvalidResponse":
+      return new AiError.MalformedOutput(fields)
+    default:
+      return new AiError.UnknownError(fields)
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * Metadata: here a record of anything, there a record of records, one for each
+ * provider. What is not of that shape travels under a key of ours.
+ */
+import type { Message } from "@heddle/core"
+
+/** What @effect/ai keeps beside a part of a prompt or of a response. */
+export type Theirs = { readonly [provider: string]: { readonly [key: string]: unknown } | undefined }
+
+const key = "heddle"
+
+const isRecord = (u: unknown): u is { readonly [key: string]: unknown } =>
+  typeof u === "object" && u !== null && !Array.isArray(u)
+
+/** Our metadata as theirs; `fromTheirs` gives it back. */
+export const toTheirs = (metadata: Message.Metadata | undefined): Theirs => {
+  if (metadata === undefined) return {}
+  const entries = Object.entries(metadata)
+  const loose = entries.filter(([name, value]) => name === key || !isRecord(value))
+  if (loose.length === 0) return metadata as Theirs // every value is a record
+  const records = entries.filter(([name, value]) => name !== key && isRecord(value))
+  return Object.fromEntries([...records, [key, Object.fromEntries(loose)]]) as Theirs // as above
+}
+
+/** Their metadata as ours; none if it says nothing. */
+export const fromTheirs = (theirs: Theirs | undefined): Message.Metadata | undefined => {
+  if (theirs === undefined || Object.keys(theirs).length === 0) return undefined
+  const loose = theirs[key]
+  if (loose === undefined) return theirs
+  const { [key]: _loose, ...records } = theirs
+  return { ...records, ...loose }
+}
+
+/** The metadata of two pieces of one part. */
+export const merge = (a: Theirs | undefined, b: Theirs | undefined): Theirs | undefined => {
+  if (a === undefined || b === undefined) return a ?? b
+  const both = Object.entries(b).map(([provider, of]) => [provider, { ...a[provider], ...of }] as const)
+  return { ...a, ...Object.fromEntries(both) }
+}
+
+/** The metadata as a field, left out where there is none. */
+export const field = (metadata: Message.Metadata | undefined): { readonly metadata?: Message.Metadata } =>
+  metadata === undefined ? {} : { metadata }

@@ -1,0 +1,506 @@
+import type { EmbeddingModelV3, LanguageModelV3StreamPart } from "@ai-sdk/provider"
+import { describe, expect, it } from "@effect/vitest"
+import { Call, ChatModel, EmbeddingModel, Errors, Instructions, Message, Tool, Tools } from "@heddle/core"
+import { ModelRegistry } from "@heddle/models"
+import * as aiSdk from "@heddle/models/aiSdk"
+import { ConfigProvider, Deferred, Effect, Fiber, Redacted, Schema, Stream } from "effect"
+import { modelError } from "../src/internal/aiSdk/errors.ts"
+import { loaded } from "../src/internal/aiSdk/providers.ts"
+import { end, fake } from "./support/fake.ts"
+
+const ask = (model: ChatModel.Service, request: Partial<ChatModel.ModelRequest>) =>
+  ChatModel.run(model.call(ChatModel.request(request)))
+
+describe("what a provider is asked", () => {
+  const asked = (request: Partial<ChatModel.ModelRequest>, options?: aiSdk.Options) =>
+    Effect.gen(function* () {
+      const model = fake([])
+      yield* ask(aiSdk.fromLanguageModel(model, options), request)
+      const { abortSignal: _abortSignal, ...rest } = model.asked[0]!
+      return rest
+    })
+
+  it.effect("nothing but the messages, where nothing else is said", () =>
+    Effect.gen(function* () {
+      expect(yield* asked({ history: [Message.user("hello")] })).toEqual({
+        prompt: [{ role: "user", content: [{ type: "text", text: "hello" }] }]
+      })
+    })
+  )
+
+  it.effect("instructions, options, tools, and the schema of the answer", () =>
+    Effect.gen(function* () {
+      const tool = Tool.make({
+        name: "add",
+        description: "Adds.",
+        parameters: Schema.Struct({ a: Schema.Number }),
+        execute: ({ a }) => a
+      })
+      const request = {
+        instructions: Instructions.append(Instructions.make("Be short."), "Be kind.", "tone"),
+        tools: Tools.make(tool),
+        toolChoice: { tool: "add" },
+        output: { type: "object" },
+        options: { temperature: 0, topP: 0.5, maxOutputTokens: 9, stopSequences: ["."], seed: 0, model: "other" }
+      } as const
+      expect(yield* asked(request)).toEqual({
+        prompt: [{ role: "system", content: Instructions.render(request.instructions) }],
+        tools: [{ type: "function", name: "add", description: "Adds.", inputSchema: tool.jsonSchema }],
+        toolChoice: { type: "tool", toolName: "add" },
+        responseFormat: { type: "json", schema: { type: "object" } },
+        temperature: 0,
+        topP: 0.5,
+        maxOutputTokens: 9,
+        stopSequences: ["."],
+        seed: 0
+      })
+    })
+  )
+
+  it.effect("files as URL or base64, and every outcome of a tool call", () =>
+    Effect.gen(function* () {
+      const file = (data: string) => ({ _tag: "File", mediaType: "image/png", data }) as const
+      const outcomes = [
+        Message.succeeded("18 degrees"),
+        Message.succeeded({ celsius: 18 }),
+        Message.succeeded(undefined),
+        Message.failed("No such city."),
+        Message.failed("No such city.", { city: "Pariss" }),
+        Message.denied("not today"),
+        Message.cancelled,
+        Message.pending
+      ]
+      const { prompt } = yield* asked({
+        history: [
+          Message.user([
+            file("https://example.org/a.png"),
+            file("data:image/png;base64,AAAA"),
+            { ...file("BBBB"), name: "b.png" }
+          ]),
+          Message.assistant(outcomes.map((outcome, i) => Message.toolCall(String(i), "weather", { i }, outcome)))
+        ]
+      })
+      expect(prompt[0]?.content).toEqual([
+        { type: "file", mediaType: "image/png", data: new URL("https://example.org/a.png") },
+        { type: "file", mediaType: "image/png", data: "AAAA" },
+        { type: "file", mediaType: "image/png", data: "BBBB", filename: "b.png" }
+      ])
+      const results = prompt[2]?.role === "tool" ? prompt[2].content : []
+      expect(results.map((part) => (part.type === "tool-result" ? part.output : undefined))).toEqual([
+        { type: "text", value: "18 degrees" },
+        { type: "json", value: { celsius: 18 } },
+        { type: "text", value: "" },
+        { type: "error-text", value: "No such city." },
+        { type: "error-json", value: { reason: "No such city.", error: { city: "Pariss" } } },
+        { type: "execution-denied", reason: "The call was not allowed: not today" },
+        { type: "error-text", value: "The call was cancelled." },
+        { type: "error-text", value: "The call was cancelled." }
+      ])
+    })
+  )
+
+  it.effect("a call that the provider ran stands with its result in what the model said", () =>
+    Effect.gen(function* () {
+      const call = {
+        type: "tool-call",
+        toolCallId: "1",
+        toolName: "web_search",
+        input: "{}",
+        providerExecuted: true
+      } as const
+      const result = { type: "tool-result", toolCallId: "1", toolName: "web_search", result: { code: "x" } } as const
+      const model = fake([call, { ...result, isError: true, providerMetadata: { fake: { page: 2 } } }])
+      const service = aiSdk.fromLanguageModel(model)
+      const { content } = yield* ask(service, {})
+      expect(content).toMatchObject([{ outcome: { _tag: "Failed", error: { code: "x" } } }])
+      yield* ask(service, { history: [Message.assistant(content)] })
+      expect(model.asked[1]?.prompt).toEqual([
+        {
+          role: "assistant",
+          content: [
+            { type: "tool-call", toolCallId: "1", toolName: "web_search", input: {}, providerExecuted: true },
+            {
+              type: "tool-result",
+              toolCallId: "1",
+              toolName: "web_search",
+              output: { type: "error-json", value: { code: "x" } },
+              providerOptions: { fake: { page: 2 } }
+            }
+          ]
+        }
+      ])
+    })
+  )
+
+  it.effect("defaults stand behind what a request says, and a provider's options are merged", () =>
+    Effect.gen(function* () {
+      const search = { type: "provider", id: "fake.search", name: "search", args: {} } as const
+      const found = yield* asked(
+        { options: { temperature: 1, provider: { fake: { b: 2 } } } },
+        {
+          defaults: { temperature: 0, seed: 4, provider: { fake: { a: 1, b: 1 }, other: { c: 3 } } },
+          headers: { "x-team": "red" },
+          providerTools: [search]
+        }
+      )
+      expect(found).toEqual({
+        prompt: [],
+        temperature: 1,
+        seed: 4,
+        providerOptions: { fake: { a: 1, b: 2 }, other: { c: 3 } },
+        headers: { "x-team": "red" },
+        tools: [search],
+        toolChoice: { type: "auto" }
+      })
+    })
+  )
+
+  it.effect("options that stand under no provider are told, since none would read them", () =>
+    Effect.gen(function* () {
+      const model = aiSdk.fromLanguageModel(fake([]))
+      const error = yield* Effect.flip(ask(model, { options: { provider: { reasoningEffort: "low" } } }))
+      expect(error.reason).toBe("BadRequest")
+      expect(error.message).toContain("{ openai: { reasoningEffort: … } }")
+    })
+  )
+})
+
+describe("what a provider answers", () => {
+  it.effect("usage in detail, the names of the reply, warnings, sources and files are with the reply", () =>
+    Effect.gen(function* () {
+      const model = fake(
+        [
+          { type: "source", sourceType: "url", id: "1", url: "https://example.org", title: "Example" },
+          { type: "file", mediaType: "image/png", data: new Uint8Array([1, 2, 3]) }
+        ],
+        [],
+        {
+          response: { id: "r1", modelId: "one-2025", timestamp: new Date(0), headers: { a: "b" } },
+          warnings: [{ type: "unsupported", feature: "seed" }]
+        }
+      )
+      const reply = yield* ask(aiSdk.fromLanguageModel(model), {})
+      expect(reply).toEqual({
+        content: [],
+        finishReason: "stop",
+        usage: { inputTokens: 7, outputTokens: 5 },
+        metadata: {
+          fake: { id: 1 },
+          aiSdk: {
+            finishReason: "end_turn",
+            usage: { inputTokens: { total: 7, noCache: 3, cacheRead: 4 }, outputTokens: { total: 5 } },
+            response: { id: "r1", modelId: "one-2025", timestamp: "1970-01-01T00:00:00.000Z" },
+            warnings: [{ type: "unsupported", feature: "seed" }],
+            sources: [{ sourceType: "url", id: "1", url: "https://example.org", title: "Example" }],
+            files: [{ mediaType: "image/png", data: "AQID" }]
+          }
+        }
+      })
+    })
+  )
+})
+
+describe("a stream", () => {
+  const delta = (delta: string): LanguageModelV3StreamPart => ({ type: "text-delta", id: "1", delta })
+  const endless = {
+    *[Symbol.iterator]() {
+      while (true) yield delta("more ")
+    }
+  }
+  const parts = (model: ChatModel.Service) => Call.stream(model.call(ChatModel.request({})), ChatModel.fold)
+
+  it.scopedLive("is read no faster than its reader takes it", () =>
+    Effect.gen(function* () {
+      const model = fake([], [...Array.from({ length: 100 }, (_, i) => delta(`${i} `)), { type: "finish", ...end }])
+      const gate = yield* Deferred.make<void>()
+      let seen = 0
+      const run = Call.runEach(
+        aiSdk.fromLanguageModel(model).call(ChatModel.request({})),
+        ChatModel.fold,
+        "live",
+        () => {
+          return ++seen === 10 ? Deferred.await(gate) : undefined
+        }
+      )
+      const fiber = yield* Effect.fork(run)
+      yield* Effect.sleep("20 millis")
+      expect([seen, model.pulled]).toEqual([10, 10])
+      yield* Deferred.succeed(gate, undefined)
+      expect((yield* Fiber.join(fiber)).finishReason).toBe("stop")
+      expect(seen).toBe(101)
+    })
+  )
+
+  it.live("that is left early is cancelled, and its signal aborted, however fast it comes", () =>
+    Effect.gen(function* () {
+      const model = fake([], endless)
+      yield* Stream.runDrain(Stream.take(parts(aiSdk.fromLanguageModel(model)), 3000))
+      expect([model.cancelled, model.asked[0]?.abortSignal?.aborted]).toEqual([true, true])
+      const other = fake([], endless)
+      const fiber = yield* Effect.fork(
+        ChatModel.run(Call.tap(aiSdk.fromLanguageModel(other).call(ChatModel.request({})), () => Effect.void))
+      )
+      yield* Effect.sleep("20 millis")
+      yield* Fiber.interrupt(fiber)
+      expect([other.cancelled, other.asked[0]?.abortSignal?.aborted]).toEqual([true, true])
+    })
+  )
+
+  it.live("whose reader breaks is cancelled, and the fault is the reader's", () =>
+    Effect.gen(function* () {
+      const model = fake([], endless)
+      const broken = Call.map(aiSdk.fromLanguageModel(model).call(ChatModel.request({})), (): ChatModel.ModelPart => {
+        throw new Error("a bug")
+      })
+      const exit = yield* Effect.exit(ChatModel.run(broken))
+      expect(exit).toMatchObject({ cause: { _tag: "Die", defect: new Error("a bug") } })
+      expect(model.cancelled).toBe(true)
+    })
+  )
+
+  it.live("that begins after it was left is cancelled, too", () =>
+    Effect.gen(function* () {
+      const model = fake([], endless)
+      let begin: () => void = () => undefined
+      const slow: typeof model = {
+        ...model,
+        doStream: async (options) => {
+          await new Promise<void>((resolve) => (begin = resolve))
+          return model.doStream(options)
+        }
+      }
+      const fiber = yield* Effect.fork(Stream.runDrain(parts(aiSdk.fromLanguageModel(slow))))
+      yield* Effect.sleep("10 millis")
+      yield* Fiber.interrupt(fiber)
+      begin()
+      yield* Effect.sleep("10 millis")
+      expect(model.cancelled).toBe(true)
+    })
+  )
+})
+
+describe("errors", () => {
+  const sdk = (name: string, fields: object = {}) =>
+    Object.assign(
+      new Error("m"),
+      { [Symbol.for("vercel.ai.error")]: true, [Symbol.for(`vercel.ai.error.AI_${name}`)]: true },
+      fields
+    )
+  const api = (statusCode: number | undefined, fields: object = {}) => sdk("APICallError", { statusCode, ...fields })
+  const openai = (code: string, message = "m") => ({
+    data: { error: { code, message, type: "invalid_request_error" } }
+  })
+
+  it.each<readonly [Errors.ModelErrorReason, unknown]>([
+    ["RateLimited", api(429)],
+    ["Authentication", api(429, openai("insufficient_quota"))],
+    ["Overloaded", api(500)],
+    ["Overloaded", api(502)],
+    ["Overloaded", api(503)],
+    ["Overloaded", api(529)],
+    ["Timeout", api(408)],
+    ["Timeout", api(504)],
+    ["Authentication", api(401)],
+    ["Authentication", api(402)],
+    ["Authentication", api(403)],
+    ["Authentication", sdk("LoadAPIKeyError")],
+    ["BadRequest", api(400)],
+    ["BadRequest", api(404)],
+    ["BadRequest", api(422)],
+    ["BadRequest", sdk("UnsupportedFunctionalityError")],
+    ["BadRequest", sdk("NoSuchModelError")],
+    ["ContextLength", api(400, openai("context_length_exceeded"))],
+    ["ContextLength", api(413)],
+    ["ContextLength", api(400, { message: "prompt is too long: 210000 tokens > 200000 maximum" })],
+    [
+      "ContextLength",
+      api(400, { message: "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)." })
+    ],
+    ["ContextLength", api(400, { message: "This model's maximum context length is 8192 tokens." })],
+    ["ContextLength", api(400, { message: "the request exceeds the available context size, try increasing it" })],
+    ["ContentFilter", api(400, openai("content_filter"))],
+    [
+      "ContentFilter",
+      api(400, { responseBody: '{"error":{"code":"x","innererror":{"code":"ResponsibleAIPolicyViolation"}}}' })
+    ],
+    ["InvalidResponse", sdk("TypeValidationError", { value: { a: 1 } })],
+    ["InvalidResponse", sdk("JSONParseError")],
+    ["InvalidResponse", sdk("InvalidResponseDataError")],
+    ["InvalidResponse", sdk("EmptyResponseBodyError")],
+    ["InvalidResponse", api(200, { cause: sdk("JSONParseError") })],
+    ["Network", api(undefined, { cause: Object.assign(new Error("no"), { code: "ECONNREFUSED" }) })],
+    [
+      "Network",
+      api(200, {
+        cause: new TypeError("terminated", { cause: Object.assign(new Error(), { code: "UND_ERR_SOCKET" }) })
+      })
+    ],
+    ["Network", new TypeError("fetch failed")],
+    ["Timeout", api(undefined, { cause: Object.assign(new Error("no"), { code: "UND_ERR_HEADERS_TIMEOUT" }) })],
+    ["Timeout", new DOMException("no", "TimeoutError")],
+    ["Overloaded", { type: "overloaded_error", message: "Overloaded" }],
+    ["RateLimited", { code: "rate_limit_exceeded", message: "m" }],
+    ["RateLimited", { code: 429, status: "RESOURCE_EXHAUSTED", message: "m" }],
+    ["BadRequest", { type: "invalid_request_error", message: "m" }],
+    ["ContextLength", { type: "invalid_request_error", message: "prompt is too long" }],
+    ["Unknown", new Error("no idea")],
+    ["Unknown", "no idea"],
+    ["Unknown", undefined]
+  ])("%s: %j", (reason, error) => {
+    expect(modelError(error).reason).toBe(reason)
+  })
+
+  it("a date says how long to wait, and nonsense nothing", () => {
+    const after = (header: string) => modelError(api(429, { responseHeaders: { "retry-after": header } })).retryAfter
+    expect(after(new Date(Date.now() + 60_000).toUTCString())).toBeGreaterThan(50_000)
+    expect(after("Wed, 21 Oct 2015 07:28:00 GMT")).toBe(0)
+    expect([after("-1"), after("soon"), after(""), after("0"), after("1.5")]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      0,
+      1500
+    ])
+  })
+
+  it("what looks like a key is cut out also where none was said", () => {
+    expect(modelError(new Error("bad sk-abcdefghijklmnop1234, Bearer abcdefghijklmnop")).message).toBe(
+      "bad <redacted>, <redacted>"
+    )
+    expect(modelError(new Error("x".repeat(9000))).message).toHaveLength(500)
+    const own = new Errors.ModelError({ reason: "Timeout", message: "own" })
+    expect(modelError(own)).toBe(own)
+  })
+})
+
+describe("embeddings", () => {
+  const model = (fields: Partial<EmbeddingModelV3>, asked: Array<unknown> = []): EmbeddingModelV3 => ({
+    specificationVersion: "v3",
+    provider: "fake",
+    modelId: "vectors",
+    maxEmbeddingsPerCall: 2,
+    supportsParallelCalls: true,
+    doEmbed: async ({ abortSignal: _abortSignal, ...options }) => {
+      asked.push(options)
+      return { embeddings: options.values.map((text) => [text.length, 1]), warnings: [] }
+    },
+    ...fields
+  })
+  const embed = (self: EmbeddingModel.Service, texts: ReadonlyArray<string>) => self.embed(texts, "query")
+
+  it.effect("are asked for in batches, of the size that the model takes, in their order", () =>
+    Effect.gen(function* () {
+      const asked: Array<unknown> = []
+      const service = aiSdk.embeddingModel(model({}, asked), {
+        headers: { a: "b" },
+        provider: (purpose) => ({ fake: { taskType: purpose } })
+      })
+      expect(service.name).toBe("fake/vectors")
+      expect(yield* embed(service, ["a", "bb", "ccc"])).toEqual([
+        Float32Array.of(1, 1),
+        Float32Array.of(2, 1),
+        Float32Array.of(3, 1)
+      ])
+      const rest = { headers: { a: "b" }, providerOptions: { fake: { taskType: "query" } } }
+      expect(asked).toEqual([
+        { values: ["a", "bb"], ...rest },
+        { values: ["ccc"], ...rest }
+      ])
+      expect(yield* embed(service, [])).toEqual([])
+    })
+  )
+
+  it.effect(
+    "of a model that says neither size nor whether it works in parallel are asked for one after the other",
+    () =>
+      Effect.gen(function* () {
+        const service = aiSdk.embeddingModel(
+          model({ maxEmbeddingsPerCall: Promise.resolve(undefined), supportsParallelCalls: Promise.resolve(false) }),
+          { name: "mine", maxTexts: 1 }
+        )
+        expect([service.name, (yield* embed(service, ["a", "b"])).length]).toEqual(["mine", 2])
+      })
+  )
+
+  it.effect.each([[[[1, 2]]], [[[1], [1, 2]]], [[[], []]], [[[1], [Number.NaN]]]])(
+    "%j are no vectors",
+    ([embeddings]) =>
+      Effect.gen(function* () {
+        const service = aiSdk.embeddingModel(
+          model({ doEmbed: async () => ({ embeddings: embeddings!, warnings: [] }) })
+        )
+        expect((yield* Effect.flip(embed(service, ["a", "b"]))).reason).toBe("InvalidResponse")
+      })
+  )
+
+  it.effect("that fail are typed errors", () =>
+    Effect.gen(function* () {
+      const service = aiSdk.embeddingModel(model({ doEmbed: () => Promise.reject(new TypeError("fetch failed")) }))
+      expect((yield* Effect.flip(embed(service, ["a"]))).reason).toBe("Network")
+    })
+  )
+})
+
+describe("providers of a registry", () => {
+  const settings = { name: "fast", model: "m", apiKey: Redacted.make("k"), baseUrl: undefined, options: {} }
+
+  it.effect("say which package is missing, and how to install it", () =>
+    Effect.gen(function* () {
+      // oxlint-disable-next-line typescript/no-unsafe-return
+      const wanted = { name: "@ai-sdk/nobody", version: "3", load: () => import(String("@ai-sdk/nobody")) }
+      const error = yield* Effect.flip(loaded(wanted, "fast"))
+      expect(error.reason).toBe("MissingPackage")
+      expect(error.message).toContain("npm install @ai-sdk/nobody@3")
+    })
+  )
+
+  it.effect("refuse options that nobody reads, and say what they expect", () =>
+    Effect.gen(function* () {
+      const refused = (provider: typeof aiSdk.openai, options: Record<string, unknown>) =>
+        Effect.map(Effect.flip(Effect.scoped(provider.make({ ...settings, options }))), (error) => [
+          error.reason,
+          error.message
+        ])
+      const [reason, message] = yield* refused(aiSdk.openai, { temprature: 1, api: "letters", provider: { a: 1 } })
+      expect(reason).toBe("InvalidOptions")
+      expect(message).toContain("options.temprature")
+      expect(message).toContain("options.api: expected one of responses, chat")
+      expect(message).toContain("options.provider")
+      expect((yield* refused(aiSdk.openaiCompatible, {}))[1]).toContain("baseUrl: expected the address of the server")
+    })
+  )
+
+  it.scoped("are made with all their options", () =>
+    Effect.gen(function* () {
+      const common = { temperature: 0, topP: 1, maxOutputTokens: 1, stopSequences: ["."], seed: 1, headers: { a: "b" } }
+      const options = { ...common, provider: { openai: { user: "u" } } }
+      yield* aiSdk.openai.make({ ...settings, options: { ...options, api: "chat", organization: "o", project: "p" } })
+      yield* aiSdk.ollama.make({
+        ...settings,
+        apiKey: undefined,
+        options: { ...common, queryParams: { v: "1" }, structuredOutputs: false, includeUsage: false }
+      })
+    })
+  )
+
+  it.effect("are found by name, and a missing key is told", () =>
+    Effect.gen(function* () {
+      const registry = yield* ModelRegistry.ModelRegistry
+      const error = yield* Effect.flip(Effect.scoped(registry.get({ model: "clever" })))
+      expect(error).toMatchObject({ reason: "MissingSecret" })
+      expect(error.message).toContain("ANTHROPIC_API_KEY")
+      yield* Effect.scoped(registry.get({ model: "local" }))
+    }).pipe(
+      Effect.provide(
+        ModelRegistry.layer({
+          providers: [aiSdk.openai, aiSdk.anthropic, aiSdk.google, aiSdk.openaiCompatible, aiSdk.ollama],
+          models: [
+            { name: "clever", provider: "anthropic", model: "claude-sonnet-4-5" },
+            { name: "local", provider: "ollama", model: "llama3.2" }
+          ]
+        })
+      ),
+      Effect.withConfigProvider(ConfigProvider.fromMap(new Map()))
+    )
+  )
+})

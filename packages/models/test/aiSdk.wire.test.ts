@@ -1,0 +1,213 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Call, ChatModel, Errors, Message, Tool, Tools } from "@heddle/core"
+import { Deferred, Effect, Exit, Fiber } from "effect"
+import { type Exchange, exchanges, text, thought } from "./support/exchanges.ts"
+import { key, modelAt, providers } from "./support/models.ts"
+import { serve, sse } from "./support/wire.ts"
+
+const weather = Tool.make({ name: "weather", description: "The weather.", execute: () => "sunny" })
+const request = (history: ChatModel.ModelRequest["history"]) =>
+  ChatModel.request({ history, tools: Tools.make(weather) })
+const hello = request([Message.user("hello")])
+const streamed = (model: ChatModel.Service, asked: ChatModel.ModelRequest = hello) =>
+  Call.collect(model.call(asked), ChatModel.fold).pipe(Effect.map(({ value }) => value))
+const said = ({ content }: ChatModel.ModelReply) =>
+  content.map((part) => ("text" in part ? part.text : `${part.name} ${JSON.stringify(part.arguments)}`))
+
+describe.each(Object.entries(exchanges))("%s", (_name, { body, provider, sentBack }: Exchange) => {
+  it.scopedLive("what it says, thinks and calls comes, and all of it is sent back with what it wants back", () =>
+    Effect.gen(function* () {
+      const wire = yield* serve(() => ({ body }))
+      const model = yield* modelAt(wire.url, provider)
+      const reply = yield* streamed(model)
+      expect(said(reply).filter((text) => text !== "")).toEqual([thought, text, 'weather {"city":"Paris"}'])
+      expect(reply).toMatchObject({ finishReason: "tool-calls", usage: { inputTokens: 20, outputTokens: 30 } })
+      const answered = reply.content.map((part) =>
+        part._tag === "ToolCall" ? { ...part, outcome: Message.succeeded({ celsius: 18 }) } : part
+      )
+      // As a store gives it back.
+      const history = JSON.parse(
+        JSON.stringify([Message.user("hello"), Message.assistant(answered), Message.user("?")])
+      )
+      yield* streamed(model, request(history))
+      for (const part of sentBack) expect(wire.asked[1]?.body).toContain(part)
+      expect(wire.asked[1]?.body).toContain("celsius")
+    })
+  )
+
+  // What is stored makes no other stream.
+  it.scopedLive.skipIf(sentBack.some((part) => part.includes("item_reference")))(
+    "cut at every byte it is whole or a typed error, and never hangs",
+    () =>
+      Effect.gen(function* () {
+        const bytes = Buffer.from(body)
+        const wire = yield* serve(({ body: asked }) => {
+          const [, cut, then] = /cut (\d+) (end|break)/.exec(asked) ?? []
+          return { body: bytes.subarray(0, Number(cut)), then: then === "break" ? "break" : "end" }
+        })
+        const model = yield* modelAt(wire.url, provider)
+        const attempt = (cut: number, then: "end" | "break") =>
+          streamed(model, request([Message.user(`cut ${cut} ${then}`)])).pipe(
+            Effect.timeoutFail({ duration: "10 seconds", onTimeout: () => `hangs when cut at ${cut}, ${then}` }),
+            Effect.exit,
+            Effect.map((exit) => [cut, then, exit] as const)
+          )
+        const whole = yield* streamed(model, request([Message.user(`cut ${bytes.length} end`)]))
+        const cuts = Array.from({ length: bytes.length }, (_, cut) => cut)
+        const exits = yield* Effect.forEach(
+          cuts.flatMap((cut) => [attempt(cut, "end"), ...(cut % 16 === 0 ? [attempt(cut, "break")] : [])]),
+          (attempt) => attempt,
+          { concurrency: 16 }
+        )
+        for (const [cut, then, exit] of exits) {
+          const where = `cut at ${cut} of ${bytes.length}, ${then}`
+          if (Exit.isSuccess(exit)) {
+            expect(exit.value.content, where).toEqual(whole.content)
+            expect(exit.value.finishReason, where).toBe(whole.finishReason)
+            // Nothing but the last words of the protocol may be missing.
+            expect(cut, where).toBeGreaterThan(bytes.length * 0.7)
+          } else {
+            const error = exit.cause._tag === "Fail" ? exit.cause.error : exit.cause
+            expect(error, where).toBeInstanceOf(Errors.ModelError)
+            expect(["Network", "InvalidResponse"], where).toContain((error as Errors.ModelError).reason)
+          }
+        }
+      }),
+    60_000
+  )
+
+  it.scopedLive("an interruption closes the connection, at once", () =>
+    Effect.gen(function* () {
+      const calls = [streamed, (model: ChatModel.Service) => ChatModel.run(model.call(hello))]
+      for (const call of calls) {
+        const wire = yield* serve(() => ({ body: body.slice(0, body.length / 3), then: "stall" }))
+        const fiber = yield* Effect.fork(call(yield* modelAt(wire.url, provider)))
+        yield* Deferred.await(wire.begun)
+        yield* Effect.sleep("20 millis")
+        yield* Fiber.interrupt(fiber).pipe(Effect.timeout("1 second"))
+        yield* Deferred.await(wire.closed).pipe(Effect.timeout("2 seconds"))
+      }
+    })
+  )
+
+  it.scopedLive("a stall ends with the timeout of who calls, and the connection is closed", () =>
+    Effect.gen(function* () {
+      const wire = yield* serve(() => ({ body: "", then: "stall" }))
+      const model = yield* modelAt(wire.url, provider)
+      const exit = yield* streamed(model).pipe(Effect.timeout("100 millis"), Effect.exit)
+      expect(Exit.isFailure(exit)).toBe(true)
+      yield* Deferred.await(wire.closed).pipe(Effect.timeout("2 seconds"))
+    })
+  )
+
+  it.scopedLive.each([
+    { status: 429, headers: { "retry-after": "7" }, reason: "RateLimited", retryAfter: 7000 },
+    { status: 429, headers: { "retry-after-ms": "250", "retry-after": "1" }, reason: "RateLimited", retryAfter: 250 },
+    { status: 500, headers: {}, reason: "Overloaded", retryAfter: undefined },
+    { status: 529, headers: {}, reason: "Overloaded", retryAfter: undefined },
+    { status: 401, headers: {}, reason: "Authentication", retryAfter: undefined },
+    { status: 404, headers: {}, reason: "BadRequest", retryAfter: undefined },
+    { status: 504, headers: {}, reason: "Timeout", retryAfter: undefined }
+  ])("a $status is $reason, streamed or not", ({ headers, reason, retryAfter, status }) =>
+    Effect.gen(function* () {
+      const wire = yield* serve(() => ({ status, headers, body: "<html>no JSON</html>" }))
+      const model = yield* modelAt(wire.url, provider)
+      for (const call of [streamed(model), ChatModel.run(model.call(hello))]) {
+        const error = yield* Effect.flip(call)
+        expect([error.reason, error.retryAfter]).toEqual([reason, retryAfter])
+        expect(error.message).not.toContain(key)
+      }
+      // Retries are the business of handlers.
+      expect(wire.asked).toHaveLength(2)
+    })
+  )
+
+  it.scopedLive("malformed JSON is an invalid response, streamed or not", () =>
+    Effect.gen(function* () {
+      const wire = yield* serve(() => ({ body: 'data: {"type": oh no\n\n' }))
+      const model = yield* modelAt(wire.url, provider)
+      for (const call of [streamed(model), ChatModel.run(model.call(hello))]) {
+        expect((yield* Effect.flip(call)).reason).toBe("InvalidResponse")
+      }
+    })
+  )
+
+  it.scopedLive("a server that is not there is a failure of the network", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Effect.scoped(serve(() => ({ body })))
+      const model = yield* modelAt(url, provider)
+      expect((yield* Effect.flip(streamed(model))).reason).toBe("Network")
+      expect((yield* Effect.flip(ChatModel.run(model.call(hello)))).reason).toBe("Network")
+    })
+  )
+})
+
+describe("what providers say in the middle of a stream", () => {
+  const failing = (provider: (typeof providers)[keyof typeof providers], ...events: ReadonlyArray<unknown>) =>
+    Effect.gen(function* () {
+      const wire = yield* serve(() => ({ body: sse(events) }))
+      return yield* Effect.flip(streamed(yield* modelAt(wire.url, provider)))
+    })
+  const started = {
+    type: "message_start",
+    message: { id: "m", model: "c", content: [], role: "assistant", usage: { input_tokens: 1, output_tokens: 1 } }
+  }
+  const began = { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }
+
+  it.scopedLive("an overloaded Anthropic is overloaded", () =>
+    Effect.gen(function* () {
+      const error = yield* failing(providers.anthropic, started, began, {
+        type: "error",
+        error: { type: "overloaded_error", message: "Overloaded" }
+      })
+      expect(error).toMatchObject({ reason: "Overloaded", message: "Overloaded" })
+    })
+  )
+
+  it.scopedLive("an event that Anthropic's provider does not know is an invalid response", () =>
+    Effect.gen(function* () {
+      const error = yield* failing(providers.anthropic, started, began, { type: "event_of_tomorrow" })
+      expect(error.reason).toBe("InvalidResponse")
+    })
+  )
+
+  // The second one is not what OpenAI documents.
+  it.scopedLive.each([{ sequence_number: 3 }, {}])("a rate limit of OpenAI is a rate limit: %j", (rest) =>
+    Effect.gen(function* () {
+      const error = yield* failing(
+        providers["openai, responses"],
+        { type: "response.created", response: { id: "r", created_at: 1, model: "gpt-5" } },
+        { type: "response.output_text.delta", item_id: "m", output_index: 0, content_index: 0, delta: "H" },
+        { ...rest, type: "error", error: { type: "rate_limit_error", code: "rate_limit_exceeded", message: "slow" } }
+      )
+      expect([error.reason, error.message]).toEqual(["RateLimited", "slow"])
+    })
+  )
+
+  it.scopedLive("arguments that are no JSON go on as text, and the model is told", () =>
+    Effect.gen(function* () {
+      const body = exchanges["openai-compatible"]!.body.replace('arguments":"}"', 'arguments":"oops"')
+      const wire = yield* serve(() => ({ body }))
+      const model = yield* modelAt(wire.url, providers["openai-compatible"])
+      expect(said(yield* streamed(model)).at(-1)).toBe(`weather ${JSON.stringify('{"city":"Paris"oops')}`)
+    })
+  )
+})
+
+describe("the key", () => {
+  it.scopedLive("is not in the message of any error, nor in what caused it", () =>
+    Effect.gen(function* () {
+      const wire = yield* serve(({ headers }) => ({
+        status: 401,
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ error: { message: `bad key ${headers.authorization}`, type: "invalid_request_error" } })
+      }))
+      const broken = `${key}\n`
+      for (const apiKey of [key, broken]) {
+        const model = yield* modelAt(wire.url, providers["openai, responses"], apiKey)
+        const error = yield* Effect.flip(streamed(model))
+        expect(JSON.stringify([error.message, error.cause, String(error.cause), error.stack])).not.toContain(key)
+      }
+    })
+  )
+})

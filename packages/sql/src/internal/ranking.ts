@@ -1,0 +1,173 @@
+/**
+ * Which chunks fit a query: by their words, by their vectors, or by both.
+ */
+import type { Metadata } from "@heddle/rag/Retriever"
+
+/** A collection, as its chunks know it. */
+export interface Held {
+  readonly name: string
+  /** The embedding model of its vectors, and their size. `null` if it has none. */
+  readonly model: string | null
+  readonly size: number | null
+}
+
+/** A chunk, without its text. */
+export interface Entry {
+  readonly id: number
+  readonly chunk: string
+  readonly source: string
+  readonly metadata: Metadata
+  readonly collection: Held
+  /** How many words it has, each counted once. */
+  readonly words: number
+  /** Where its vector begins; -1 if it has none. */
+  readonly at: number
+}
+
+/** The chunks of a tenant. */
+export interface Chunks {
+  readonly entries: ReadonlyArray<Entry>
+  /** Where an entry is. */
+  readonly places: ReadonlyMap<number, number>
+  /** The vectors of all, one after the other, each of length 1. */
+  readonly vectors: Float32Array
+  readonly averageWords: number
+}
+
+/** A chunk that fits. */
+export interface Hit {
+  readonly entry: Entry
+  readonly score: number
+}
+
+/** The best first; of the same score, by what they are called. */
+const ordered = (hits: ReadonlyArray<Hit>): ReadonlyArray<Hit> =>
+  hits.toSorted(
+    (a, b) =>
+      b.score - a.score ||
+      compare(a.entry.chunk, b.entry.chunk) ||
+      compare(a.entry.collection.name, b.entry.collection.name) ||
+      compare(a.entry.source, b.entry.source)
+  )
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** The best of them, in order. Equal ones at the end are all looked at before they are cut. */
+export const best = (hits: ReadonlyArray<Hit>, count: number): ReadonlyArray<Hit> => {
+  if (hits.length <= count) return ordered(hits)
+  if (count === 0) return []
+  // Numbers alone are sorted several times faster than what has them.
+  const least = Float64Array.from(hits, ({ score }) => score).sort()[hits.length - count]!
+  return ordered(hits.filter(({ score }) => score >= least)).slice(0, count)
+}
+
+// -----------------------------------------------------------------------------
+// words
+// -----------------------------------------------------------------------------
+
+/** Of BM25, as `LexicalIndex` of `@heddle/rag` has them. */
+const bm25 = { k: 1.2, b: 0.7, d: 0.5 }
+
+/**
+ * The accepted chunks that have a word of the query. A score is the share of what a
+ * chunk could reach at the most. `found` has for each word the ids of chunks that have
+ * it, as often as they have it.
+ */
+export const byWords = (
+  { averageWords, entries, places }: Chunks,
+  found: ReadonlyArray<ReadonlyArray<number>>,
+  isAccepted: (entry: Entry) => boolean
+): ReadonlyArray<Hit> => {
+  const scores = new Float64Array(entries.length)
+  const counts = new Uint32Array(entries.length)
+  let most = 0
+  for (const ids of found) {
+    const having: Array<number> = []
+    for (const id of ids) {
+      const place = places.get(id)
+      if (place === undefined) continue
+      if (counts[place] === 0) having.push(place)
+      counts[place]!++
+    }
+    const rarity = Math.log(1 + (entries.length - having.length + 0.5) / (having.length + 0.5))
+    for (const place of having) {
+      const count = counts[place]!
+      const long = 1 - bm25.b + (bm25.b * entries[place]!.words) / averageWords
+      scores[place]! += rarity * (bm25.d + (count * (bm25.k + 1)) / (count + bm25.k * long))
+      counts[place] = 0
+    }
+    most += rarity * (bm25.d + bm25.k + 1)
+  }
+  const hits: Array<Hit> = []
+  for (let place = 0; place < entries.length; place++) {
+    const entry = entries[place]!
+    if (scores[place]! > 0 && isAccepted(entry)) hits.push({ entry, score: Math.min(1, scores[place]! / most) })
+  }
+  return hits
+}
+
+// -----------------------------------------------------------------------------
+// vectors
+// -----------------------------------------------------------------------------
+
+/** The vector of length 1 of the same direction. One without a direction stays as it is. */
+export const normalized = (vector: Float32Array): Float32Array => {
+  const length = Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0))
+  return length === 0 ? vector : vector.map((x) => x / length)
+}
+
+/** The accepted chunks whose vector is closer than `least`, by the cosine of the angle between them. */
+export const byVectors = (
+  { entries, vectors }: Chunks,
+  vector: Float32Array,
+  least: number,
+  isAccepted: (entry: Entry) => boolean
+): ReadonlyArray<Hit> => {
+  const hits: Array<Hit> = []
+  for (const entry of entries) {
+    if (entry.at < 0 || !isAccepted(entry)) continue
+    const score = product(vectors, entry.at, vector)
+    if (score > least) hits.push({ entry, score })
+  }
+  return hits
+}
+
+/** Four sums beside each other: one alone would have to wait for itself at each step. */
+const product = (all: Float32Array, at: number, vector: Float32Array): number => {
+  const { length } = vector
+  let [a, b, c, d] = [0, 0, 0, 0]
+  let i = 0
+  for (; i + 3 < length; i += 4) {
+    a += all[at + i]! * vector[i]!
+    b += all[at + i + 1]! * vector[i + 1]!
+    c += all[at + i + 2]! * vector[i + 2]!
+    d += all[at + i + 3]! * vector[i + 3]!
+  }
+  for (; i < length; i++) a += all[at + i]! * vector[i]!
+  return a + b + c + d
+}
+
+// -----------------------------------------------------------------------------
+// both
+// -----------------------------------------------------------------------------
+
+/** A list of chunks, the best first, and how much its order counts. */
+export interface Ranked {
+  readonly hits: ReadonlyArray<Hit>
+  readonly weight: number
+}
+
+/** How soon the order counts less further down. */
+const k = 60
+
+/** One list of several, by reciprocal rank. A score of 1 is that of the first in all of them. */
+export const fused = (lists: ReadonlyArray<Ranked>): ReadonlyArray<Hit> => {
+  const most = lists.reduce((sum, { weight }) => sum + weight, 0) / (k + 1)
+  const sums = new Map<Entry, number>()
+  for (const { hits, weight } of lists) {
+    for (const [rank, { entry }] of hits.entries()) {
+      sums.set(entry, (sums.get(entry) ?? 0) + weight / (k + 1 + rank))
+    }
+  }
+  return ordered(Array.from(sums, ([entry, sum]) => ({ entry, score: Math.min(1, sum / most) })))
+}

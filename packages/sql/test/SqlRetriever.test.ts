@@ -1,0 +1,454 @@
+import { describe, expect, it } from "@effect/vitest"
+import { SqlClient } from "@effect/sql"
+import { EmbeddingModel, Errors } from "@heddle/core"
+import { DocumentIndex, LexicalIndex, Retriever } from "@heddle/rag"
+import { documentIndex } from "@heddle/rag/testing"
+import { SqlRetriever } from "@heddle/sql"
+import { layer as libsql } from "@heddle/sql/libsql"
+import { hostile } from "@heddle/testing/Rules"
+import { Effect, FastCheck, Fiber, Layer } from "effect"
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { file, ownFile } from "./support/files.ts"
+
+const notes = DocumentIndex.collection("notes")
+
+const document = (source: string, texts: ReadonlyArray<string>, metadata: Retriever.Metadata = {}) => ({
+  source,
+  hash: texts.join(),
+  chunks: texts.map((text, n) => ({ id: `${source}#${n}`, text, context: "", metadata }))
+})
+
+const put = (...documents: ReadonlyArray<DocumentIndex.IndexedDocument>) =>
+  Effect.flatMap(DocumentIndex.DocumentIndex, (index) => index.put(notes, documents))
+
+const search = (text: string, options?: Partial<Retriever.Query>) =>
+  Effect.flatMap(Retriever.Retriever, (retriever) => retriever.search(Retriever.query(text, options)))
+
+const ids = (passages: ReadonlyArray<Retriever.Passage>) => passages.map(({ id }) => id)
+
+/** What a text is about, whatever its words: animals, or places. */
+const topics = [
+  ["zebra", "horse", "lion"],
+  ["river", "sea", "shore"],
+  ["loom", "warp", "weft"]
+]
+
+const topical = (name = "topical", size = topics.length): EmbeddingModel.Service => ({
+  name,
+  embed: (texts) =>
+    Effect.succeed(
+      texts.map((text) =>
+        Float32Array.from({ length: size }, (_, n) => (topics[n] ?? []).filter((word) => text.includes(word)).length)
+      )
+    )
+})
+
+const lexical = <E>(database: Layer.Layer<SqlClient.SqlClient, E>) =>
+  Layer.provideMerge(SqlRetriever.layerLexical, database)
+
+const hybrid = <E>(
+  database: Layer.Layer<SqlClient.SqlClient, E>,
+  model: EmbeddingModel.Service = topical(),
+  options?: SqlRetriever.Options
+) => SqlRetriever.layer(options).pipe(Layer.provide(EmbeddingModel.layer(model)), Layer.provideMerge(database))
+
+describe("by words", () => documentIndex(Layer.orDie(lexical(ownFile()))))
+
+describe("by words and meaning", () => documentIndex(Layer.orDie(hybrid(ownFile()))))
+
+describe("by words", () => {
+  const words = FastCheck.constantFrom("one", "two", "three", "running", "四五六", "wrapToolCall", "the", "")
+  const text = FastCheck.array(words, { maxLength: 8 }).map((all) => all.join(" "))
+  const steps = FastCheck.array(
+    FastCheck.tuple(
+      FastCheck.constantFrom("put", "put", "remove"),
+      FastCheck.constantFrom("a", "b", "c"),
+      FastCheck.array(text, { maxLength: 4 })
+    ),
+    { maxLength: 8 }
+  )
+  it.effect.prop(
+    "finds what the index in memory finds, with the same scores",
+    [steps, FastCheck.array(text, { minLength: 1, maxLength: 3 })],
+    ([all, queries]) =>
+      Effect.gen(function* () {
+        const memory = LexicalIndex.make()
+        const index = yield* DocumentIndex.DocumentIndex
+        // What others have changes nothing.
+        yield* index.put(DocumentIndex.collection("notes", "other"), [document("x", ["one one", "two", "none"])])
+        for (const [step, source, texts] of all) {
+          for (const each of [memory.index, index]) {
+            yield* step === "put" ? each.put(notes, [document(source, texts)]) : each.remove(notes, [source])
+          }
+          expect(yield* index.documents(notes)).toEqual(yield* memory.index.documents(notes))
+          for (const query of queries) {
+            const wanted = yield* memory.retriever.search(Retriever.query(query, { topK: 20 }))
+            const found = yield* search(query, { topK: 20 })
+            const byId = new Map(found.map((passage) => [passage.id, passage]))
+            expect(byId.size).toBe(wanted.length)
+            for (const { score, ...passage } of wanted) {
+              expect(byId.get(passage.id)).toMatchObject(passage)
+              expect(byId.get(passage.id)!.score).toBeCloseTo(score, 6)
+            }
+          }
+        }
+      }).pipe(Effect.provide(lexical(ownFile()))),
+    { fastCheck: { numRuns: 40 } }
+  )
+
+  it.scoped("what was put is there when the file is opened again", () =>
+    Effect.gen(function* () {
+      const layer = lexical(libsql({ filename: yield* file }))
+      yield* Effect.provide(put(document("a", ["a zebra", "a lion"], { page: 1 })), layer)
+      const [passage] = yield* Effect.provide(search("zebras"), layer)
+      expect(passage).toMatchObject({ id: "a#0", text: "a zebra", source: "a", metadata: { page: 1 } })
+    })
+  )
+
+  it.effect("takes a query as words, whatever it says", () =>
+    Effect.gen(function* () {
+      yield* put(document("a", ["a zebra"]), document("b", ["by a river at the sea"]))
+      for (const query of [
+        'zebra"',
+        "zebra*",
+        "NEAR(zebra",
+        "-zebra",
+        "^zebra",
+        "words:zebra",
+        "zebra\0",
+        "zebra \ud800"
+      ]) {
+        expect(ids(yield* search(query)), query).toEqual(["a#0"])
+      }
+      expect(ids(yield* search(`zebra ${"x1 y2 z3 ".repeat(11_000)}`))).toEqual(["a#0"])
+      const many = Array.from({ length: 10_000 }, (_, n) => `word${n}x`).join(" ")
+      expect(ids(yield* search(`zebra ${many}`))).toEqual(["a#0"])
+      for (const query of ["zeb*", "1x", '"', "*", "NEAR(", "-", "\0", "\ud800"])
+        expect(yield* search(query)).toEqual([])
+    }).pipe(Effect.provide(lexical(ownFile())))
+  )
+
+  it.effect("keeps names, texts and metadata as they are", () =>
+    Effect.gen(function* () {
+      const index = yield* DocumentIndex.DocumentIndex
+      for (const name of hostile.filter((name) => name !== "")) {
+        const of = DocumentIndex.collection(name, name)
+        const metadata = { [name]: name, a: NaN, b: -Infinity, c: false }
+        yield* index.put(of, [
+          { source: name, hash: name, chunks: [{ id: name, text: `zebra ${name}`, context: name, metadata }] }
+        ])
+        expect(yield* index.documents(of)).toEqual([{ source: name, hash: name, chunks: 1 }])
+        const [passage] = yield* search("zebra", { tenant: name, filter: { collection: name } })
+        expect(passage).toMatchObject({ id: name, text: `zebra ${name}`, source: name })
+        expect(Object.entries(passage!.metadata)).toEqual(Object.entries(metadata))
+      }
+    }).pipe(Effect.provide(lexical(ownFile())))
+  )
+
+  it.scoped("sees at once what another connection has written", () =>
+    Effect.gen(function* () {
+      const filename = yield* file
+      const other = yield* Layer.build(lexical(libsql({ filename })))
+      const mine = yield* Layer.build(lexical(libsql({ filename })))
+      const there = (...wanted: ReadonlyArray<string>) =>
+        Effect.map(Effect.provide(search("zebra"), mine), (found) => expect(ids(found)).toEqual(wanted))
+      yield* there()
+      yield* Effect.provide(put(document("a", ["a zebra"])), other)
+      yield* there("a#0")
+      yield* Effect.provide(put(document("b", ["a zebra"]), document("a", ["no more", "a zebra"])), other)
+      yield* there("a#1", "b#0")
+      yield* Effect.provide(
+        Effect.flatMap(DocumentIndex.DocumentIndex, (index) => index.remove(notes, ["a"])),
+        other
+      )
+      yield* there("b#0")
+      yield* Effect.provide(
+        Effect.flatMap(DocumentIndex.DocumentIndex, (index) => index.clear(notes)),
+        other
+      )
+      yield* there()
+    })
+  )
+
+  it.effect("finds the one of 10,000 chunks that a filter leaves", () =>
+    Effect.gen(function* () {
+      const texts = Array.from({ length: 100 }, (_, n) => `zebra zebra ${n}`)
+      yield* put(
+        ...Array.from({ length: 99 }, (_, n) => document(`many/${n}.md`, texts)),
+        document("one.md", [`${"grass ".repeat(50)} zebra`], { draft: true }),
+        document("many/99.md", texts.slice(1))
+      )
+      for (const filter of [{ sources: ["one*"] }, { metadata: { draft: true } }]) {
+        expect(ids(yield* search("zebra", { topK: 1, filter }))).toEqual(["one.md#0"])
+      }
+      expect(yield* search("zebra", { topK: 20_000 })).toHaveLength(10_000)
+    }).pipe(Effect.provide(lexical(ownFile())))
+  )
+
+  it.effect("an interruption at any moment leaves whole documents, and an index that works", () =>
+    Effect.gen(function* () {
+      const version = (n: number) => [
+        document("a", Array(5).fill(`zebra ${n}`)),
+        document("b", Array(5).fill(`zebra ${n}`))
+      ]
+      yield* put(...version(0))
+      for (let n = 1; n <= 60; n++) {
+        const fiber = yield* Effect.fork(put(...version(n)))
+        for (let steps = 0; steps < n; steps++) yield* Effect.yieldNow()
+        yield* Fiber.interrupt(fiber)
+        const found = yield* search("zebra", { topK: 100 })
+        expect(found).toHaveLength(10)
+        expect(new Set(found.map(({ text }) => text)).size).toBe(1)
+      }
+    }).pipe(Effect.provide(lexical(ownFile())))
+  )
+
+  it.effect("a program's own transaction sees what it has put, and what is undone is found no more", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* put(document("a", ["a zebra"]))
+      yield* search("zebra")
+      for (const text of ["a zebra and a lion", "a zebra and a horse"]) {
+        const exit = yield* Effect.exit(
+          sql.withTransaction(
+            Effect.gen(function* () {
+              yield* put(document("b", [text]))
+              expect((yield* search("zebra")).map(({ text }) => text)).toContain(text)
+              if (text.includes("lion")) yield* Effect.fail("undone")
+            })
+          )
+        )
+        expect(exit._tag).toBe(text.includes("lion") ? "Failure" : "Success")
+      }
+      expect((yield* search("zebra")).map(({ text }) => text)).toEqual(["a zebra", "a zebra and a horse"])
+      expect(yield* search("lion")).toEqual([])
+    }).pipe(Effect.provide(lexical(ownFile())))
+  )
+
+  it.effect("tells of what is damaged", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* put(document("a", ["a zebra"]))
+      yield* sql`UPDATE heddle_chunks SET metadata = '{"a'`
+      const error = yield* Effect.flip(search("zebra"))
+      expect(error).toMatchObject({ _tag: "RetrievalError", reason: "Damaged", cause: { _tag: "DatabaseError" } })
+      yield* sql`DROP TABLE heddle_chunks`
+      expect(yield* Effect.flip(put(document("a", ["b"])))).toMatchObject({ reason: "Unavailable" })
+    }).pipe(Effect.provide(lexical(ownFile())))
+  )
+})
+
+describe("by words and meaning", () => {
+  const animals = [
+    document("a", ["a horse in the grass", "the shore of the sea", "warp and weft"]),
+    document("b", ["lion lion lion", "nothing of the kind"])
+  ]
+
+  it.effect("finds what means the like, after what says it and means it", () =>
+    Effect.gen(function* () {
+      yield* put(...animals)
+      const found = yield* search("horse")
+      expect(ids(found)).toEqual(["a#0", "b#0"])
+      expect(found[0]!.score).toBe(1)
+      expect(found[1]!.score).toBeCloseTo(0.5 * (61 / 62))
+      expect(ids(yield* search("horse", { minScore: 0.6 }))).toEqual(["a#0"])
+      expect(ids(yield* search("zebra"))).toEqual(["a#0", "b#0"])
+      expect(ids(yield* search("kind"))).toEqual(["b#1"])
+    }).pipe(Effect.provide(hybrid(ownFile())))
+  )
+
+  it.effect("a weight of 0 leaves out an order", () =>
+    Effect.gen(function* () {
+      const file = Layer.succeed(SqlClient.SqlClient, yield* SqlClient.SqlClient)
+      const only = (weights: SqlRetriever.Options["weights"]) => hybrid(file, topical(), { weights: weights! })
+      yield* Effect.provide(put(...animals), hybrid(file))
+      expect(ids(yield* Effect.provide(search("kind horse"), only({ words: 0 })))).toEqual(["a#0", "b#0"])
+      const words = yield* Effect.provide(search("kind horse"), only({ vectors: 0 }))
+      expect(words).toEqual(yield* Effect.provide(search("kind horse"), lexical(file)))
+      expect(ids(words).toSorted()).toEqual(["a#0", "b#1"])
+    }).pipe(Effect.provide(ownFile()))
+  )
+
+  it.effect("a filter comes before the candidates are chosen", () =>
+    Effect.gen(function* () {
+      yield* put(document("a", Array(300).fill("zebra")), document("b", ["horse, river"]))
+      expect(ids(yield* search("zebra", { topK: 1, filter: { sources: ["b"] } }))).toEqual(["b#0"])
+    }).pipe(Effect.provide(hybrid(ownFile(), topical(), { candidates: 1 })))
+  )
+
+  it.effect("another model, and vectors of another size, are refused with the way out", () =>
+    Effect.gen(function* () {
+      const file = Layer.succeed(SqlClient.SqlClient, yield* SqlClient.SqlClient)
+      yield* Effect.provide(put(...animals), hybrid(file))
+      const refused = (used: Layer.Layer<DocumentIndex.DocumentIndex | Retriever.Retriever, unknown>) =>
+        Effect.forEach([put(document("c", ["zebra"])), search("zebra")], (effect) =>
+          Effect.map(Effect.flip(Effect.provide(effect, used)), (error) => {
+            expect(error).toMatchObject({ _tag: "RetrievalError", reason: "OtherEmbedding" })
+            expect(error).toHaveProperty("message", expect.stringContaining('"notes"'))
+            expect(error).toHaveProperty("message", expect.stringContaining("Clear the collection"))
+          })
+        )
+      yield* refused(hybrid(file, topical("another")))
+      yield* refused(hybrid(file, topical("topical", 5)))
+      // Words can be searched without a model, and added only with it.
+      expect(ids(yield* Effect.provide(search("horse"), lexical(file)))).toEqual(["a#0"])
+      const error = yield* Effect.flip(Effect.provide(put(document("c", ["zebra"])), lexical(file)))
+      expect(error.reason).toBe("OtherEmbedding")
+      // The way out.
+      const clear = Effect.flatMap(DocumentIndex.DocumentIndex, (index) => index.clear(notes))
+      yield* Effect.provide(clear, hybrid(file, topical("another")))
+      yield* Effect.provide(put(...animals), lexical(file))
+      yield* refused(hybrid(file))
+      yield* Effect.provide(Effect.zipRight(clear, put(...animals)), hybrid(file, topical("another", 5)))
+      expect(ids(yield* Effect.provide(search("zebra"), hybrid(file, topical("another", 5))))).toEqual(["a#0", "b#0"])
+    }).pipe(Effect.provide(ownFile()))
+  )
+
+  it.effect("a model that fails, or gives what is no vector, fails the operation, or only the meaning", () =>
+    Effect.gen(function* () {
+      const file = Layer.succeed(SqlClient.SqlClient, yield* SqlClient.SqlClient)
+      yield* Effect.provide(put(...animals), hybrid(file))
+      const offline = new Errors.ModelError({ reason: "Network", message: "no network" })
+      for (const embed of [
+        () => Effect.fail(offline),
+        () => Effect.succeed([]),
+        (texts: ReadonlyArray<string>) => Effect.succeed(texts.map(() => new Float32Array())),
+        (texts: ReadonlyArray<string>) => Effect.succeed(texts.map(() => Float32Array.of(NaN, 0, 0)))
+      ]) {
+        const broken = hybrid(file, { name: "topical", embed })
+        for (const effect of [put(document("a", ["zebra"])), search("horse")]) {
+          expect(yield* Effect.flip(Effect.provide(effect, broken))).toMatchObject({ reason: "Embedding" })
+        }
+        const lenient = hybrid(
+          file,
+          { name: "topical", embed },
+          { onEmbeddingFailure: "lexical", weights: { words: 0 } }
+        )
+        expect(yield* Effect.provide(search("horse"), lenient)).toEqual(
+          yield* Effect.provide(search("horse"), lexical(file))
+        )
+      }
+    }).pipe(Effect.provide(ownFile()))
+  )
+
+  it.scoped("has the vectors that another connection has written, and no others", () =>
+    Effect.gen(function* () {
+      const filename = yield* file
+      const other = yield* Layer.build(hybrid(libsql({ filename })))
+      const mine = yield* Layer.build(hybrid(libsql({ filename })))
+      const found = (text: string) => Effect.map(Effect.provide(search(text), mine), ids)
+      yield* Effect.provide(put(...animals), other)
+      expect(yield* found("lion")).toEqual(["b#0", "a#0"])
+      yield* Effect.provide(put(document("a", ["by the river"])), other)
+      expect(yield* found("zebra")).toEqual(["b#0"])
+      expect(yield* found("shore")).toEqual(["a#0"])
+      yield* Effect.provide(put(document("c", ["loom"]), document("b", ["sea"])), other)
+      expect(yield* found("zebra")).toEqual([])
+      expect(yield* found("weft")).toEqual(["c#0"])
+      expect((yield* found("shore")).toSorted()).toEqual(["a#0", "b#0"])
+    })
+  )
+
+  it("options that make no sense are refused", () => {
+    for (const options of [
+      { weights: { words: 0, vectors: 0 } },
+      { weights: { words: -1 } },
+      { weights: { vectors: NaN } },
+      { candidates: 0 },
+      { minSimilarity: 2 }
+    ]) {
+      expect(() => SqlRetriever.layer(options)).toThrow(Errors.DefinitionError)
+    }
+  })
+})
+
+it.effect("another database than SQLite is refused with what to use", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    // A client that says it is Postgres; nothing is asked of it.
+    const postgres = Object.assign(sql.withoutTransforms.bind(sql), sql, {
+      withoutTransforms: () => ({ onDialectOrElse: <A>({ orElse }: { readonly orElse: () => A }) => orElse() })
+    })
+    const layer = Layer.provide(SqlRetriever.layerLexical, Layer.succeed(SqlClient.SqlClient, postgres as never))
+    const error = yield* Effect.flip(Effect.provide(search("zebra"), layer))
+    expect(error).toMatchObject({ _tag: "DatabaseError", reason: "Unsupported" })
+    expect(error.message).toContain("@heddle/sql/libsql")
+  }).pipe(Effect.provide(ownFile()))
+)
+
+// -----------------------------------------------------------------------------
+// processes
+// -----------------------------------------------------------------------------
+
+const root = fileURLToPath(new URL("../../..", import.meta.url))
+const script = fileURLToPath(new URL("support/indexer.ts", import.meta.url))
+
+/** Runs the program, and gives the last version that it told of. It is killed as soon as so many bytes have come. */
+const index = (filename: string, source: string, count: number, killAt = Infinity) =>
+  Effect.promise(
+    () =>
+      new Promise<number>((resolve, reject) => {
+        const args = ["--import", "tsx", script, filename, source, String(count)]
+        const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "inherit"] })
+        let output = ""
+        child.stdout.on("data", (chunk: Buffer) => {
+          output += chunk.toString()
+          if (output.length >= killAt) child.kill("SIGKILL")
+        })
+        child.on("error", reject)
+        child.on("close", (code, signal) => {
+          if (code !== 0 && signal !== "SIGKILL") reject(new Error(`The program ended with ${code}.`))
+          // The last line may be half of one.
+          else resolve(Number(output.split("\n").at(-2)))
+        })
+      })
+  )
+
+const looked = Effect.gen(function* () {
+  const index = yield* DocumentIndex.DocumentIndex
+  return { infos: yield* index.documents(notes), passages: yield* search("zebra", { topK: 100 }) }
+})
+
+it.scopedLive("after a kill at any moment, documents are whole, and the last that was acknowledged is there", () =>
+  Effect.gen(function* () {
+    const filename = yield* file
+    for (let round = 0; round < 3; round++) {
+      const killAt = 1 + Math.floor(Math.random() * 1000)
+      const told = yield* index(filename, "a", 1000, killAt)
+      const { infos, passages } = yield* Effect.provide(looked, lexical(libsql({ filename, integrityCheck: "full" })))
+      // One more may have been kept without a word.
+      expect([told, told + 1], `killed at byte ${killAt}`).toContain(Number(infos[0]!.hash))
+      expect(infos).toEqual([{ source: "a", hash: infos[0]!.hash, chunks: 3 }])
+      expect(ids(passages).toSorted()).toEqual(["aa", "ab", "ac"])
+      for (const { metadata } of passages) expect(metadata).toEqual({ n: Number(infos[0]!.hash) })
+    }
+  })
+)
+
+it.scopedLive("a search sees whole versions while other processes write", () =>
+  Effect.gen(function* () {
+    const filename = yield* file
+    const running = yield* Effect.fork(
+      Effect.forEach(["a", "b"], (source) => index(filename, source, 150), { concurrency: "unbounded" })
+    )
+    const mine = yield* Layer.build(lexical(libsql({ filename, busyTimeout: "60 seconds" })))
+    let versions = 0
+    let last = ""
+    while (running.unsafePoll() === null) {
+      const found = yield* Effect.provide(search("zebra", { topK: 100 }), mine)
+      for (const source of ["a", "b"]) {
+        const of = found.filter((passage) => passage.source === source)
+        expect([0, 3]).toContain(of.length)
+        expect(new Set(of.map(({ metadata }) => metadata["n"])).size).toBeLessThanOrEqual(1)
+      }
+      const now = found.map(({ text }) => text).join()
+      if (now !== last) versions++
+      last = now
+      yield* Effect.sleep("1 millis")
+    }
+    yield* Fiber.join(running)
+    expect(versions).toBeGreaterThan(5)
+    expect((yield* Effect.provide(looked, mine)).passages).toHaveLength(6)
+  })
+)
