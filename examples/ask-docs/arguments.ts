@@ -37,13 +37,15 @@ export const argumentsOf = (argv: ReadonlyArray<string>): Arguments | string => 
       allowPositionals: true
     })
     const { db, folder, mode, model } = values
-    const question = positionals.length === 0 ? "In which order do the hooks of handlers run?" : positionals.join(" ").trim()
+    const question =
+      positionals.length === 0 ? "In which order do the hooks of handlers run?" : positionals.join(" ").trim()
     if (question === "") return "the question is empty"
     if (folder === "") return "--folder needs the path of a folder"
     if (db === "") return "--db needs the path of a file"
     const asked = modes.filter((known) => mode === undefined || known === mode)
     if (asked.length === 0) return `--mode is one of ${modes.join(", ")}, not ${JSON.stringify(mode)}`
-    if (model !== undefined && !/^[^/]+\/./.test(model)) return `--model is <provider>/<model>, not ${JSON.stringify(model)}`
+    if (model !== undefined && !/^[^/]+\/./.test(model))
+      return `--model is <provider>/<model>, not ${JSON.stringify(model)}`
     return { folder, modes: asked, question, ...(db !== undefined && { db }), ...(model !== undefined && { model }) }
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

@@ -37,9 +37,16 @@ export const ask = (question: string, mode: RagSettings.RagMode, calls: Readonly
               text.end()
               const { result } = event
               const cited = Rag.citations(result)
-              list(terminal, cited.length === 0 ? "shown to the model:" : "sources:", cited.length === 0 ? Rag.shown(result) : cited)
-              const purposes = Map.groupBy(calls.slice(before), (purpose) => purpose)
-              const counts = Array.from(purposes, ([purpose, { length }]) => `${length} × ${purpose}`)
+              list(
+                terminal,
+                cited.length === 0 ? "shown to the model:" : "sources:",
+                cited.length === 0 ? Rag.shown(result) : cited
+              )
+              const made = calls.slice(before)
+              const counts = Array.from(
+                new Set(made),
+                (purpose) => `${made.filter((other) => other === purpose).length} × ${purpose}`
+              )
               return terminal.write(`  ${paint(terminal, "dim", `calls of the model: ${counts.join(", ")}`)}\n`)
             }
           }

@@ -28,7 +28,9 @@ export const indexing = (path: string, terminal: Terminal, live: Terminal | unde
           if (event._tag === "Finished") live.write("\r\u001b[K")
         }
         if (event._tag === "Skipped") {
-          terminal.write(`  ${paint(terminal, "yellow", "skipped")} ${clean(event.source)}: ${short(event.message, 200)}\n`)
+          terminal.write(
+            `  ${paint(terminal, "yellow", "skipped")} ${clean(event.source)}: ${short(event.message, 200)}\n`
+          )
         }
         if (event._tag === "Finished") terminal.write(`  ${bar(1, 30)} ${summary(event)}\n`)
       })

@@ -10,9 +10,12 @@ const known = [
   { key: "GOOGLE_GENERATIVE_AI_API_KEY", model: "google/gemini-2.5-flash" }
 ] as const
 
+/** A model that works without a key. */
+export const offline = "offline/offline"
+
 /** The model that is used: `provider/model`. */
 export const chosen = (asked: string | undefined, env: NodeJS.ProcessEnv): string =>
-  asked ?? known.find(({ key }) => (env[key] ?? "") !== "")?.model ?? "offline/offline"
+  asked ?? known.find(({ key }) => (env[key] ?? "") !== "")?.model ?? offline
 
 /** The model, from a registry with the one entry. */
 export const layerOf = (name: string) => {

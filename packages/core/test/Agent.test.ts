@@ -358,6 +358,34 @@ describe("after-model hooks", () => {
   )
 })
 
+describe("calls that the provider has run itself", () => {
+  const searched = Message.toolCall("1", "web_search", {}, Message.succeeded("found"))
+  const content = [searched, { _tag: "Text" as const, text: "It is so." }]
+  const replying = (finishReason: ChatModel.FinishReason) => {
+    let turns = 0
+    const layer = ChatModel.layer(() =>
+      ++turns === 1
+        ? Call.succeed({ content, finishReason, usage: ChatModel.noUsage })
+        : ChatModel.reply("It is still so.")
+    )
+    return Agent.run(Agent.make({ name: "searcher" }), "Is it so?").pipe(Effect.provide(layer))
+  }
+
+  it.effect("stand in the answer, if the model has come to an end", () =>
+    Effect.gen(function* () {
+      const result = yield* replying("stop")
+      expect(result).toMatchObject({ text: "It is so.", steps: 1, end: "answer" })
+      expect(Message.toolCalls(result.history.at(-1)!)).toHaveLength(1)
+    })
+  )
+
+  it.effect("go back to the model, if it has not", () =>
+    Effect.gen(function* () {
+      expect(yield* replying("tool-calls")).toMatchObject({ text: "It is still so.", steps: 2 })
+    })
+  )
+})
+
 describe("only the tools that a call was offered run", () => {
   it.effect("a tool hidden for this call is refused as unknown", () =>
     Effect.gen(function* () {

@@ -446,7 +446,6 @@ describe("providers of a registry", () => {
 
   it.effect("say which package is missing, and how to install it", () =>
     Effect.gen(function* () {
-      // oxlint-disable-next-line typescript/no-unsafe-return
       const wanted = { name: "@ai-sdk/nobody", version: "3", load: () => import(String("@ai-sdk/nobody")) }
       const error = yield* Effect.flip(loaded(wanted, "fast"))
       expect(error.reason).toBe("MissingPackage")

@@ -43,7 +43,7 @@ describe.each(Object.entries(exchanges))("%s", (_name, { body, provider, sentBac
         const bytes = Buffer.from(body)
         const wire = yield* serve(({ body: asked }) => {
           const [, cut, then] = /cut (\d+) (end|break)/.exec(asked) ?? []
-          return { body: bytes.subarray(0, Number(cut)), then: then === "break" ? "break" : "end" }
+          return { body: bytes.subarray(0, Number(cut)), after: then === "break" ? "break" : "end" }
         })
         const model = yield* modelAt(wire.url, provider)
         const attempt = (cut: number, then: "end" | "break") =>
@@ -80,7 +80,7 @@ describe.each(Object.entries(exchanges))("%s", (_name, { body, provider, sentBac
     Effect.gen(function* () {
       const calls = [streamed, (model: ChatModel.Service) => ChatModel.run(model.call(hello))]
       for (const call of calls) {
-        const wire = yield* serve(() => ({ body: body.slice(0, body.length / 3), then: "stall" }))
+        const wire = yield* serve(() => ({ body: body.slice(0, body.length / 3), after: "stall" }))
         const fiber = yield* Effect.fork(call(yield* modelAt(wire.url, provider)))
         yield* Deferred.await(wire.begun)
         yield* Effect.sleep("20 millis")
@@ -92,7 +92,7 @@ describe.each(Object.entries(exchanges))("%s", (_name, { body, provider, sentBac
 
   it.scopedLive("a stall ends with the timeout of who calls, and the connection is closed", () =>
     Effect.gen(function* () {
-      const wire = yield* serve(() => ({ body: "", then: "stall" }))
+      const wire = yield* serve(() => ({ body: "", after: "stall" }))
       const model = yield* modelAt(wire.url, provider)
       const exit = yield* streamed(model).pipe(Effect.timeout("100 millis"), Effect.exit)
       expect(Exit.isFailure(exit)).toBe(true)

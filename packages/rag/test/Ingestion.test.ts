@@ -250,7 +250,7 @@ it("no more documents are read than are worked on", async () => {
         waiting
       )
     )
-    yield* Effect.sleep("50 millis")
+    yield* Effect.repeatN(Effect.yieldNow(), 2000)
     expect(ahead).toBeLessThan(40)
     yield* Deferred.succeed(gate, undefined)
     expect(yield* Fiber.join(fiber)).toMatchObject({ indexed: 1000 })

@@ -61,7 +61,7 @@ export const loop = (
       }
 
       const calls = pendingCalls(attempt.reply)
-      if (last || isAnswer(attempt.reply)) {
+      if (last || isAnswer(attempt.reply, reply)) {
         const history = attempt.historySoFar
         return yield* done(sink, attempt.result(history, History.answer(history), last ? "step-limit" : "answer"))
       }
@@ -100,9 +100,21 @@ const pendingCalls = (reply: Message.AssistantMessage | undefined): ReadonlyArra
   return out
 }
 
-/** A reply without tool calls is the answer. Calls that a hook has settled go back to the model. */
-const isAnswer = (reply: Message.AssistantMessage | undefined) =>
-  reply !== undefined && reply.content.every((content) => content._tag !== "ToolCall")
+/**
+ * A reply without tool calls is the answer, and so is one whose calls the provider has
+ * run itself, if the model has come to an end. Calls that a hook has settled go back to
+ * the model.
+ */
+const isAnswer = (message: Message.AssistantMessage | undefined, reply: ChatModel.ModelReply) => {
+  if (message === undefined) return false
+  const isDone = (content: Message.AssistantMessage["content"][number]) => content._tag !== "ToolCall"
+  const isSettled = (content: Message.AssistantMessage["content"][number]) =>
+    content._tag !== "ToolCall" || content.outcome._tag !== "Pending"
+  return (
+    message.content.every(isDone) ||
+    (reply.finishReason !== "tool-calls" && [...reply.content, ...message.content].every(isSettled))
+  )
+}
 
 // -----------------------------------------------------------------------------
 // the model

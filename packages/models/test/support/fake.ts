@@ -9,7 +9,7 @@ import type {
   LanguageModelV3Usage
 } from "@ai-sdk/provider"
 
-export const usage: LanguageModelV3Usage = {
+const usage: LanguageModelV3Usage = {
   inputTokens: { total: 7, noCache: 3, cacheRead: 4, cacheWrite: undefined },
   outputTokens: { total: 5, text: undefined, reasoning: undefined }
 }

@@ -19,10 +19,10 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>
   readonly body: string | Uint8Array
   /** What becomes of the response after the body: its proper end, a broken connection, or nothing at all. */
-  readonly then?: "end" | "break" | "stall"
+  readonly after?: "end" | "break" | "stall"
 }
 
-export interface Wire {
+interface Wire {
   readonly url: string
   readonly asked: ReadonlyArray<Asked>
   /** Done when a client has closed a connection before its response was over. */
@@ -41,7 +41,7 @@ export const sse = (events: ReadonlyArray<unknown>): string =>
     })
     .join("")
 
-export const eventStream = { "content-type": "text/event-stream" }
+const eventStream = { "content-type": "text/event-stream" }
 
 /** Serves until the scope is closed. */
 export const serve = (answer: (asked: Asked) => Answer | Promise<Answer>) =>
@@ -55,16 +55,16 @@ export const serve = (answer: (asked: Asked) => Answer | Promise<Answer>) =>
       request.on("end", async () => {
         const question = { path: request.url ?? "", headers: request.headers, body: Buffer.concat(chunks).toString() }
         asked.push(question)
-        const { body, headers = eventStream, status = 200, then = "end" } = await answer(question)
+        const { body, headers = eventStream, status = 200, after = "end" } = await answer(question)
         response.on("close", () => {
-          if (!response.writableFinished && then !== "break") Deferred.unsafeDone(closed, Effect.void)
+          if (!response.writableFinished && after !== "break") Deferred.unsafeDone(closed, Effect.void)
         })
         response.writeHead(status, { ...headers })
         response.flushHeaders()
         if (body.length > 0) response.write(body)
         Deferred.unsafeDone(begun, Effect.void)
-        if (then === "end") response.end()
-        if (then === "break") setImmediate(() => response.destroy())
+        if (after === "end") response.end()
+        if (after === "break") setImmediate(() => response.destroy())
       })
     })
     yield* Effect.acquireRelease(
@@ -96,12 +96,12 @@ export const passTo =
         ...(typeof googleKey === "string" && { "x-goog-api-key": googleKey })
       }
     })
-    const after = response.headers.get("retry-after")
+    const retryAfter = response.headers.get("retry-after")
     return {
       status: response.status,
       headers: {
         "content-type": response.headers.get("content-type") ?? "application/json",
-        ...(after !== null && { "retry-after": after })
+        ...(retryAfter !== null && { "retry-after": retryAfter })
       },
       body: new Uint8Array(await response.arrayBuffer())
     }

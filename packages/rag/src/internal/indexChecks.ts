@@ -48,7 +48,7 @@ export const search = (text: string, asked: Asked = {}) =>
   Effect.flatMap(Retriever, (retriever) => retriever.search(query(text, { topK: 100, ...asked })))
 
 /** The sources of what is found, each once, sorted. */
-export const sourcesOf = (passages: ReadonlyArray<Passage>): ReadonlyArray<string> =>
+const sourcesOf = (passages: ReadonlyArray<Passage>): ReadonlyArray<string> =>
   [...new Set(passages.map(({ source }) => source))].toSorted()
 
 /** The texts of what is found that have a word, sorted: a retriever may find others, which mean the like. */

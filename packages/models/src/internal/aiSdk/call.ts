@@ -105,7 +105,7 @@ class Reading {
   private async go(resume: (answer: Answer) => void): Promise<void> {
     try {
       this.reader ??= await this.start()
-      while (this.partsRead++ < partsOfTurn) {
+      for (; this.partsRead < partsOfTurn; this.partsRead++) {
         // Not the provider's fault, if it throws.
         const wait = this.passOn(resume)
         if (wait === undefined) return

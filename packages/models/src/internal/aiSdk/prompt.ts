@@ -27,7 +27,7 @@ type Part<R extends "user" | "assistant"> = Role<R>["content"][number]
 export const own = "aiSdk"
 
 /** What the adapter notes with a call that the provider itself has run. */
-export interface OwnCall {
+interface OwnCall {
   readonly providerExecuted?: boolean
   readonly dynamic?: boolean
   /** There if the provider has said how the call ended, with its metadata. */
