@@ -68,4 +68,4 @@ const program = Effect.gen(function* () {
   if (process.argv.includes("--each")) yield* Console.log(`\n${each(results)}`)
 })
 
-await Effect.runPromise(program)
+await Effect.runPromise(Effect.scoped(program))

@@ -15,6 +15,7 @@ import { caseI } from "./instructions.ts"
 import { caseA, caseB, caseC, caseD } from "./loops.ts"
 import type { Result } from "./measure.ts"
 import { caseJ } from "./memory.ts"
+import { caseM } from "./retrieval.ts"
 import { caseF } from "./streaming.ts"
 import { table, type Target } from "./table.ts"
 import { caseG } from "./workflows.ts"
@@ -31,7 +32,8 @@ const cases: Readonly<Record<string, () => Promise<ReadonlyArray<Result>>>> = {
   I: caseI,
   J: caseJ,
   K: caseK,
-  L: caseL
+  L: caseL,
+  M: caseM
 }
 
 const targets: Readonly<Record<string, Target>> = {
@@ -59,7 +61,11 @@ const targets: Readonly<Record<string, Target>> = {
   "K: read the last 20 of 100,300": { most: 2 },
   "K: size on disk over that of the text": { most: 2 },
   "L: a reply in one piece": { times: 2 },
-  "L: a stream of 200 parts": { times: 2 }
+  "L: a stream of 200 parts": { times: 2 },
+  "M: index 10,000 chunks, in memory by words": { most: 10_000 },
+  "M: index 10,000 chunks, in a file by words": { most: 10_000 },
+  "M: search them, in a file by words and vectors": { most: 10 },
+  "M: what the handler adds to a run": { most: 30 }
 }
 
 const packageVersion = (name: string): string => {

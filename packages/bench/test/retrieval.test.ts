@@ -46,7 +46,7 @@ describe("the measure", () => {
     })
   )
 
-  it.effect("finds that words and vectors together find no less than words alone", () =>
+  it.scoped("finds that words and vectors together find no less than words alone", () =>
     Effect.gen(function* () {
       const all = new Map(
         yield* Effect.forEach(yield* retrievers, ([name, retriever]) =>

@@ -39,7 +39,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { DatabaseError, fromCause } from "./DatabaseError.ts"
 import { documentTable, type Loaded, type NewDocument, type Row } from "./internal/documentTable.ts"
-import { best, byVectors, byWords, type Entry, fused, type Hit, normalized } from "./internal/ranking.ts"
+import { type Accepts, best, byVectors, byWords, fused, type Hit, normalized } from "./internal/ranking.ts"
 import { rescued } from "./internal/rescued.ts"
 import { upToDate } from "./internal/tables.ts"
 
@@ -342,22 +342,24 @@ const ranked = (
   embedding: Embedding | undefined
 ): ReadonlyArray<Hit> => {
   const isAccepted = accepting(filter)
-  const isEnough = ({ score }: Hit) => score >= minScore
   const words = byWords(chunks, found, isAccepted)
-  if (vector === undefined) return best(words.filter(isEnough), topK)
+  if (vector === undefined) return best(chunks.entries, words, topK, minScore)
   const { candidates, minSimilarity, weights } = embedding!
   const count = Math.max(candidates, topK)
   const lists = [
-    { hits: best(words, count), weight: weights.words },
-    { hits: best(byVectors(chunks, vector, minSimilarity, isAccepted), count), weight: weights.vectors }
+    { hits: best(chunks.entries, words, count, 0), weight: weights.words },
+    {
+      hits: best(chunks.entries, byVectors(chunks, vector, minSimilarity, isAccepted), count, 0),
+      weight: weights.vectors
+    }
   ]
   return fused(lists.filter(({ weight }) => weight > 0))
-    .filter(isEnough)
+    .filter(({ score }) => score >= minScore)
     .slice(0, topK)
 }
 
 /** Which chunks a filter lets through. A source is looked at once. */
-const accepting = (filter: Filter | undefined): ((entry: Entry) => boolean) => {
+const accepting = (filter: Filter | undefined): Accepts => {
   if (filter === undefined) return () => true
   const { sources, ...others } = filter
   const isOther = accepts(others)

@@ -1,12 +1,15 @@
 /**
  * What is measured: the documents, cut into chunks, and the retrievers over them.
  */
-import type { Errors } from "@heddle/core"
 import { OfflineEmbedding } from "@heddle/models"
 import { Chunking, DocumentIndex, LexicalIndex, type RagErrors, Retriever } from "@heddle/rag"
+import { type DatabaseError, SqlRetriever } from "@heddle/sql"
+import * as libsql from "@heddle/sql/libsql"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import { read, sources } from "./questions.ts"
-import * as vectors from "./vectors.ts"
 
 /** The documents that the questions are about, in chunks as they are by default. */
 export const documents: ReadonlyArray<DocumentIndex.IndexedDocument> = sources.map((source) => ({
@@ -19,17 +22,27 @@ export const documents: ReadonlyArray<DocumentIndex.IndexedDocument> = sources.m
   })
 }))
 
+const hybrid = (options: SqlRetriever.Options) =>
+  SqlRetriever.layer(options).pipe(Layer.provide([OfflineEmbedding.layer, libsql.layer({ filename: ":memory:" })]))
+
+/** Each has an index of its own. */
+const layers: Readonly<
+  Record<string, Layer.Layer<DocumentIndex.DocumentIndex | Retriever.Retriever, DatabaseError.DatabaseError>>
+> = {
+  lexical: LexicalIndex.layer,
+  vector: hybrid({ weights: { words: 0 } }),
+  hybrid: hybrid({})
+}
+
 /** Retrievers over all of them, each with its name. */
 export const retrievers: Effect.Effect<
   ReadonlyArray<readonly [name: string, Retriever.Service]>,
-  RagErrors.RetrievalError | Errors.ModelError
-> = Effect.gen(function* () {
-  const { index, retriever: lexical } = LexicalIndex.make()
-  yield* index.put(DocumentIndex.collection("set"), documents)
-  const vector = yield* vectors.make(OfflineEmbedding.make(), documents)
-  return [
-    ["lexical", lexical],
-    ["vector", vector],
-    ["hybrid", Retriever.union([lexical, vector])]
-  ]
-})
+  DatabaseError.DatabaseError | RagErrors.RetrievalError,
+  Scope.Scope
+> = Effect.forEach(Object.entries(layers), ([name, layer]) =>
+  Effect.gen(function* () {
+    const services = yield* Layer.build(layer)
+    yield* Context.get(services, DocumentIndex.DocumentIndex).put(DocumentIndex.collection("set"), documents)
+    return [name, Context.get(services, Retriever.Retriever)] as const
+  })
+)

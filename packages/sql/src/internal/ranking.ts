@@ -34,6 +34,9 @@ export interface Chunks {
   readonly averageWords: number
 }
 
+/** Whether a filter lets a chunk through. */
+export type Accepts = (entry: Entry) => boolean
+
 /** A chunk that fits. */
 export interface Hit {
   readonly entry: Entry
@@ -52,13 +55,24 @@ const ordered = (hits: ReadonlyArray<Hit>): ReadonlyArray<Hit> =>
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** The best of them, in order. Equal ones at the end are all looked at before they are cut. */
-export const best = (hits: ReadonlyArray<Hit>, count: number): ReadonlyArray<Hit> => {
-  if (hits.length <= count) return ordered(hits)
-  if (count === 0) return []
-  // Numbers alone are sorted several times faster than what has them.
-  const least = Float64Array.from(hits, ({ score }) => score).sort()[hits.length - count]!
-  return ordered(hits.filter(({ score }) => score >= least)).slice(0, count)
+/** The best of those whose score is greater than 0, in order. `scores` has one for each entry. */
+export const best = (
+  entries: ReadonlyArray<Entry>,
+  scores: Float64Array,
+  count: number,
+  least: number
+): ReadonlyArray<Hit> => {
+  // An object for each entry would take longer than everything else, so first the numbers alone are looked at.
+  const fitting = scores.filter((score) => score > 0 && score >= least)
+  if (fitting.length === 0 || count === 0) return []
+  const enough = fitting.length <= count ? least : fitting.sort()[fitting.length - count]!
+  const hits: Array<Hit> = []
+  for (let place = 0; place < scores.length; place++) {
+    const score = scores[place]!
+    if (score > 0 && score >= enough) hits.push({ entry: entries[place]!, score })
+  }
+  // Equal ones at the end were all looked at.
+  return ordered(hits).slice(0, count)
 }
 
 // -----------------------------------------------------------------------------
@@ -69,15 +83,15 @@ export const best = (hits: ReadonlyArray<Hit>, count: number): ReadonlyArray<Hit
 const bm25 = { k: 1.2, b: 0.7, d: 0.5 }
 
 /**
- * The accepted chunks that have a word of the query. A score is the share of what a
- * chunk could reach at the most. `found` has for each word the ids of chunks that have
+ * A score for each chunk, 0 if it has no word of the query or is not accepted. It is the
+ * share of what a chunk could reach at the most. `found` has for each word the ids of chunks that have
  * it, as often as they have it.
  */
 export const byWords = (
   { averageWords, entries, places }: Chunks,
   found: ReadonlyArray<ReadonlyArray<number>>,
-  isAccepted: (entry: Entry) => boolean
-): ReadonlyArray<Hit> => {
+  isAccepted: Accepts
+): Float64Array => {
   const scores = new Float64Array(entries.length)
   const counts = new Uint32Array(entries.length)
   let most = 0
@@ -98,12 +112,10 @@ export const byWords = (
     }
     most += rarity * (bm25.d + bm25.k + 1)
   }
-  const hits: Array<Hit> = []
-  for (let place = 0; place < entries.length; place++) {
-    const entry = entries[place]!
-    if (scores[place]! > 0 && isAccepted(entry)) hits.push({ entry, score: Math.min(1, scores[place]! / most) })
+  for (let place = 0; place < scores.length; place++) {
+    if (scores[place]! > 0) scores[place] = isAccepted(entries[place]!) ? Math.min(1, scores[place]! / most) : 0
   }
-  return hits
+  return scores
 }
 
 // -----------------------------------------------------------------------------
@@ -116,26 +128,34 @@ export const normalized = (vector: Float32Array): Float32Array => {
   return length === 0 ? vector : vector.map((x) => x / length)
 }
 
-/** The accepted chunks whose vector is closer than `least`, by the cosine of the angle between them. */
+/**
+ * A score for each chunk, from 0 to 2: how much greater than -1 the cosine of the angle
+ * between its vector and this one is. It is 0 if it is not greater than `least`, or the
+ * chunk is not accepted.
+ */
 export const byVectors = (
   { entries, vectors }: Chunks,
   vector: Float32Array,
   least: number,
-  isAccepted: (entry: Entry) => boolean
-): ReadonlyArray<Hit> => {
-  const hits: Array<Hit> = []
-  for (const entry of entries) {
+  isAccepted: Accepts
+): Float64Array => {
+  const scores = new Float64Array(entries.length)
+  for (let place = 0; place < scores.length; place++) {
+    const entry = entries[place]!
     if (entry.at < 0 || !isAccepted(entry)) continue
-    const score = product(vectors, entry.at, vector)
-    if (score > least) hits.push({ entry, score })
+    const cosine = product(vectors, entry.at, vector)
+    if (cosine > least) scores[place] = 1 + cosine
   }
-  return hits
+  return scores
 }
 
 /** Four sums beside each other: one alone would have to wait for itself at each step. */
 const product = (all: Float32Array, at: number, vector: Float32Array): number => {
   const { length } = vector
-  let [a, b, c, d] = [0, 0, 0, 0]
+  let a = 0
+  let b = 0
+  let c = 0
+  let d = 0
   let i = 0
   for (; i + 3 < length; i += 4) {
     a += all[at + i]! * vector[i]!
@@ -157,8 +177,8 @@ export interface Ranked {
   readonly weight: number
 }
 
-/** How soon the order counts less further down. */
-const k = 60
+/** How little the first ranks differ. With 60, which is usual for long lists, the first right passage stands later than by words alone. */
+const k = 5
 
 /** One list of several, by reciprocal rank. A score of 1 is that of the first in all of them. */
 export const fused = (lists: ReadonlyArray<Ranked>): ReadonlyArray<Hit> => {
