@@ -154,7 +154,8 @@ export const quoted = (tag: string, text: string, attributes: Readonly<Record<st
   `<${tag}${Object.entries(attributes).map(attributeText).join("")}>\n${withoutTag(tag, text)}\n</${tag}>`
 
 const withoutTag = (tag: string, text: string): string =>
-  text.replace(new RegExp(`<(?=\\s*/?\\s*${tag})`, "gi"), "&lt;")
+  // Most texts have no tag at all, and a pattern is slow to make and to look for.
+  text.includes("<") ? text.replace(new RegExp(`<(?=\\s*/?\\s*${tag})`, "gi"), "&lt;") : text
 
 const attributeText = ([name, value]: readonly [string, string | number]): string =>
   ` ${name}="${String(value).replace(/["&<>\n\r]/g, (character) => `&#${character.charCodeAt(0)};`)}"`

@@ -1,11 +1,12 @@
 /**
  * Searches, and keeps to what there is room for.
  */
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import { RetrievalError } from "../RagErrors.ts"
 import { type Numbered, quoted } from "../RagSection.ts"
 import type { Effective } from "../RagSettings.ts"
 import type { Filter, Passage, Service } from "../Retriever.ts"
+import { timely } from "./timely.ts"
 
 /** Searches for a run, within the time that there is. */
 export const search = (
@@ -15,13 +16,14 @@ export const search = (
   { minScore, searchTimeout, topK }: Effective,
   filter: Filter | undefined
 ): Effect.Effect<ReadonlyArray<Passage>, RetrievalError> =>
-  retriever.search({ query, topK, minScore, tenant, ...(filter !== undefined && { filter }) }).pipe(
-    Effect.timeoutFail({
-      duration: searchTimeout,
-      onTimeout: () =>
-        new RetrievalError({ reason: "Timeout", message: `The search took longer than ${searchTimeout}.` })
-    })
-  )
+  retriever
+    .search({ query, topK, minScore, tenant, ...(filter !== undefined && { filter }) })
+    .pipe(
+      timely(
+        searchTimeout,
+        () => new RetrievalError({ reason: "Timeout", message: `The search took longer than ${searchTimeout}.` })
+      )
+    )
 
 /** Numbers passages from 1. */
 export const numbered = (passages: ReadonlyArray<Passage>): ReadonlyArray<Numbered> =>

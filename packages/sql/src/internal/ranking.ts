@@ -63,7 +63,10 @@ export const best = (
   least: number
 ): ReadonlyArray<Hit> => {
   // An object for each entry would take longer than everything else, so first the numbers alone are looked at.
-  const fitting = scores.filter((score) => score > 0 && score >= least)
+  const all = new Float64Array(scores.length)
+  let n = 0
+  for (const score of scores) if (score > 0 && score >= least) all[n++] = score
+  const fitting = all.subarray(0, n)
   if (fitting.length === 0 || count === 0) return []
   const enough = fitting.length <= count ? least : fitting.sort()[fitting.length - count]!
   const hits: Array<Hit> = []
