@@ -4,7 +4,7 @@
  */
 
 /** A text between tags. */
-export interface Quotation {
+interface Quotation {
   readonly tag: string
   readonly attributes: Readonly<Record<string, string>>
   readonly text: string
