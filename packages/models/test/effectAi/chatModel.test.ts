@@ -91,7 +91,9 @@ describe("a reply", () => {
   )
 
   const block: fc.Arbitrary<Response.PartEncoded> = fc.oneof(
-    Arbitraries.text.map(text),
+    fc
+      .tuple(Arbitraries.text, fc.option(theirMetadata, { nil: undefined }))
+      .map(([said, metadata]): Response.PartEncoded => ({ ...text(said), ...(metadata && { metadata }) })),
     fc
       .tuple(Arbitraries.text, fc.option(theirMetadata, { nil: undefined }))
       .map(([text, metadata]): Response.PartEncoded => ({ type: "reasoning", text, ...(metadata && { metadata }) })),
@@ -130,6 +132,15 @@ describe("a reply", () => {
           run.content.map((content) => (content._tag === tag ? content.text : "")).join("")
         expect(kept("Text")).toBe(said("text"))
         expect(kept("Reasoning")).toBe(said("reasoning"))
+        // What is to be sent back with a text ends it; what stands before without any is one text with it.
+        const marks = all.flatMap((part) =>
+          part.type === "text" && part.metadata !== undefined ? [part.metadata] : []
+        )
+        expect(
+          run.content.flatMap((content) =>
+            content._tag === "Text" && content.metadata !== undefined ? [content.metadata] : []
+          )
+        ).toEqual(marks)
         // A signature stays with the thought that it signs, and with no other.
         const signatures = all.flatMap((part) =>
           part.type === "reasoning" && part.metadata !== undefined ? [[part.text, part.metadata]] : []

@@ -258,7 +258,13 @@ describe("a model of ours under @effect/ai", () => {
   )
 
   const content = fc.oneof(
-    Arbitraries.text.map((text): ChatModel.ModelReply["content"][number] => ({ _tag: "Text", text })),
+    fc
+      .tuple(Arbitraries.text, fc.option(theirMetadata, { nil: undefined }))
+      .map(([text, metadata]): ChatModel.ModelReply["content"][number] => ({
+        _tag: "Text",
+        text,
+        ...(metadata && { metadata })
+      })),
     fc
       .tuple(Arbitraries.text, fc.option(theirMetadata, { nil: undefined }), fc.option(fc.nat(), { nil: undefined }))
       .map(([text, theirs, loose]): ChatModel.ModelReply["content"][number] => ({
@@ -307,7 +313,7 @@ describe("a model of ours under @effect/ai", () => {
               {
                 ...message,
                 content: message.content
-                  .filter((content) => content._tag !== "Text" || content.text !== "")
+                  .filter((content) => content._tag !== "Text" || content.text !== "" || content.metadata !== undefined)
                   .map((content) =>
                     content._tag !== "ToolCall" || content.outcome._tag === "Succeeded"
                       ? content

@@ -48,7 +48,7 @@ export const streamed = (part: Response.PartEncoded): ReadonlyArray<Response.Str
     return [
       { type: "text-start", id },
       ...Array.from(part.text, (delta) => ({ type: "text-delta", id, delta }) as const),
-      { type: "text-end", id }
+      { type: "text-end", id, ...(part.metadata && { metadata: part.metadata }) }
     ]
   }
   if (part.type === "reasoning") {

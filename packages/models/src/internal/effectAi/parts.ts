@@ -30,7 +30,7 @@ export const fromReply = (reply: ChatModel.ModelReply): Array<Response.PartEncod
   ...reply.content.flatMap((content): ReadonlyArray<Response.PartEncoded> => {
     switch (content._tag) {
       case "Text":
-        return [{ type: "text", text: content.text }]
+        return [{ type: "text", text: content.text, metadata: toTheirs(content.metadata) }]
       case "Reasoning":
         return [{ type: "reasoning", text: content.text, metadata: toTheirs(content.metadata) }]
       case "ToolCall":
@@ -52,7 +52,7 @@ export const writer = () => {
     open = undefined
     if (kind === undefined) return []
     const id = String(count++)
-    return [kind === "text" ? { type: "text-end", id } : { type: "reasoning-end", id, metadata: toTheirs(metadata) }]
+    return [{ type: kind === "text" ? "text-end" : "reasoning-end", id, metadata: toTheirs(metadata) }]
   }
   const begin = (kind: "text" | "reasoning"): ReadonlyArray<Response.StreamPartEncoded> => {
     if (open === kind) return []
@@ -64,9 +64,11 @@ export const writer = () => {
   return {
     write: (part: ChatModel.ModelPart): ReadonlyArray<Response.StreamPartEncoded> => {
       switch (part._tag) {
-        case "Text":
-          if (part.text === "") return []
-          return [...begin("text"), { type: "text-delta", id: String(count), delta: part.text }]
+        case "Text": {
+          if (part.text === "" && part.metadata === undefined) return []
+          const said = [...begin("text"), { type: "text-delta", id: String(count), delta: part.text } as const]
+          return part.metadata === undefined ? said : [...said, ...end(part.metadata)]
+        }
         case "Reasoning": {
           const said = [
             ...begin("reasoning"),

@@ -55,7 +55,9 @@ const assistantPart = (
 ): ReadonlyArray<Prompt.AssistantMessagePart> => {
   switch (content._tag) {
     case "Text":
-      return content.text === "" ? [] : [Prompt.makePart("text", { text: content.text })]
+      return content.text === "" && content.metadata === undefined
+        ? []
+        : [Prompt.makePart("text", { text: content.text, options: toTheirs(content.metadata) })]
     case "Reasoning":
       return [Prompt.makePart("reasoning", { text: content.text, options: toTheirs(content.metadata) })]
     case "ToolCall":

@@ -37,6 +37,8 @@ export const reader = (): Reader => {
   const thoughts = new Map<unknown, Thought>()
   // The thought that the last content belongs to, if it has no metadata to close it.
   let unsigned: Thought | undefined
+  /** What is to be sent back with texts that have not come to their end. */
+  const texts = new Map<unknown, Theirs | undefined>()
   // Calls that the provider runs itself, until their results come.
   const running = new Map<string, ChatModel.ToolCallPart>()
   const more = new Extras()
@@ -45,6 +47,10 @@ export const reader = (): Reader => {
   const say = (part: ChatModel.ModelPart) => {
     unsigned = undefined
     out.push(part)
+  }
+  const text = (said: string, theirs: Theirs | undefined) => {
+    const metadata = field(fromTheirs(theirs))
+    if (said !== "" || "metadata" in metadata) say({ _tag: "Text", text: said, ...metadata })
   }
   const think = (thought: Thought, metadata?: Message.Metadata) => {
     if (thought.text === "" && metadata === undefined) return
@@ -84,9 +90,18 @@ export const reader = (): Reader => {
   const read = (part: TheirPart): void => {
     switch (part.type) {
       case "text":
-        return part.text === "" ? undefined : say({ _tag: "Text", text: part.text })
+        return text(part.text, part.metadata)
+      case "text-start":
+        texts.set(part.id, part.metadata)
+        return
       case "text-delta":
-        return part.delta === "" ? undefined : say({ _tag: "Text", text: part.delta })
+        texts.set(part.id, merge(texts.get(part.id), part.metadata))
+        return text(part.delta, undefined)
+      case "text-end": {
+        const before = texts.get(part.id)
+        texts.delete(part.id)
+        return text("", merge(before, part.metadata))
+      }
       case "reasoning":
         return thought(part, part.text, part.metadata, true)
       case "reasoning-start":

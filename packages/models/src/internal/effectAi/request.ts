@@ -36,7 +36,7 @@ const assistantPart = (
 ): ReadonlyArray<Message.AssistantMessage["content"][number]> => {
   switch (part.type) {
     case "text":
-      return [{ _tag: "Text", text: part.text }]
+      return [{ _tag: "Text", text: part.text, ...field(fromTheirs(part.options)) }]
     case "reasoning":
       return [{ _tag: "Reasoning", text: part.text, ...field(fromTheirs(part.options)) }]
     case "tool-call":
