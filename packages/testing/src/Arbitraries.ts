@@ -48,11 +48,18 @@ export const outcome: FastCheck.Arbitrary<Message.ToolOutcome> = FastCheck.oneof
 /** A message of the user. */
 export const userMessage: FastCheck.Arbitrary<Message.UserMessage> = text.map(Message.user)
 
+/** What a provider wants back, now and then. */
+const metadata: FastCheck.Arbitrary<{ readonly metadata?: Message.Metadata }> = FastCheck.option(
+  FastCheck.dictionary(FastCheck.constantFrom("anthropic", "openai"), json, { minKeys: 1 }),
+  { nil: undefined, freq: 3 }
+).map((metadata) => (metadata === undefined ? {} : { metadata }))
+
 /** A message of the model: text, thoughts, and calls with outcomes. */
 export const assistantMessage: FastCheck.Arbitrary<Message.AssistantMessage> = FastCheck.array(
   FastCheck.oneof(
-    text.map((text): Message.AssistantMessage["content"][number] => ({ _tag: "Text", text })),
-    text.map((text): Message.AssistantMessage["content"][number] => ({ _tag: "Reasoning", text })),
+    FastCheck.tuple(FastCheck.constantFrom("Text" as const, "Reasoning" as const), text, metadata).map(
+      ([tag, text, metadata]): Message.AssistantMessage["content"][number] => ({ _tag: tag, text, ...metadata })
+    ),
     FastCheck.tuple(FastCheck.uuid(), toolName, json, outcome).map(
       ([id, name, args, outcome]): Message.AssistantMessage["content"][number] =>
         Message.toolCall(id, name, args, outcome)
