@@ -322,7 +322,10 @@ describe("by words and meaning", () => {
         (texts: ReadonlyArray<string>) => Effect.succeed(texts.map(() => Float32Array.of(NaN, 0, 0)))
       ]) {
         const broken = hybrid(file, { name: "topical", embed })
-        for (const effect of [put(document("a", ["zebra"])), search("horse")]) {
+        const tried: ReadonlyArray<
+          Effect.Effect<unknown, RagErrors.RetrievalError, DocumentIndex.DocumentIndex | Retriever.Retriever>
+        > = [put(document("a", ["zebra"])), search("horse")]
+        for (const effect of tried) {
           expect(yield* Effect.flip(Effect.provide(effect, broken))).toMatchObject({ reason: "Embedding" })
         }
         const lenient = hybrid(
