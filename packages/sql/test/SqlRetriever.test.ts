@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { SqlClient } from "@effect/sql"
 import { EmbeddingModel, Errors } from "@heddle/core"
-import { DocumentIndex, LexicalIndex, Retriever } from "@heddle/rag"
+import { DocumentIndex, LexicalIndex, type RagErrors, Retriever } from "@heddle/rag"
 import { documentIndex } from "@heddle/rag/testing"
-import { SqlRetriever } from "@heddle/sql"
+import { type DatabaseError, SqlRetriever } from "@heddle/sql"
 import { layer as libsql } from "@heddle/sql/libsql"
 import { hostile } from "@heddle/testing/Rules"
 import { Effect, FastCheck, Fiber, Layer } from "effect"
@@ -281,8 +281,13 @@ describe("by words and meaning", () => {
     Effect.gen(function* () {
       const file = Layer.succeed(SqlClient.SqlClient, yield* SqlClient.SqlClient)
       yield* Effect.provide(put(...animals), hybrid(file))
-      const refused = (used: Layer.Layer<DocumentIndex.DocumentIndex | Retriever.Retriever, unknown>) =>
-        Effect.forEach([put(document("c", ["zebra"])), search("zebra")], (effect) =>
+      type Services = DocumentIndex.DocumentIndex | Retriever.Retriever
+      const tried: ReadonlyArray<Effect.Effect<unknown, RagErrors.RetrievalError, Services>> = [
+        put(document("c", ["zebra"])),
+        search("zebra")
+      ]
+      const refused = (used: Layer.Layer<Services, DatabaseError.DatabaseError>) =>
+        Effect.forEach(tried, (effect) =>
           Effect.map(Effect.flip(Effect.provide(effect, used)), (error) => {
             expect(error).toMatchObject({ _tag: "RetrievalError", reason: "OtherEmbedding" })
             expect(error).toHaveProperty("message", expect.stringContaining('"notes"'))
@@ -317,7 +322,10 @@ describe("by words and meaning", () => {
         (texts: ReadonlyArray<string>) => Effect.succeed(texts.map(() => Float32Array.of(NaN, 0, 0)))
       ]) {
         const broken = hybrid(file, { name: "topical", embed })
-        for (const effect of [put(document("a", ["zebra"])), search("horse")]) {
+        const tried: ReadonlyArray<
+          Effect.Effect<unknown, RagErrors.RetrievalError, DocumentIndex.DocumentIndex | Retriever.Retriever>
+        > = [put(document("a", ["zebra"])), search("horse")]
+        for (const effect of tried) {
           expect(yield* Effect.flip(Effect.provide(effect, broken))).toMatchObject({ reason: "Embedding" })
         }
         const lenient = hybrid(

@@ -22,7 +22,7 @@ export interface NewDocument {
 }
 
 /** A chunk, with its words and its vector of length 1. */
-export interface NewChunk extends Chunk {
+interface NewChunk extends Chunk {
   readonly words: ReadonlyArray<string>
   readonly vector: Float32Array | undefined
 }

@@ -68,7 +68,7 @@ export const best = (
   for (const score of scores) if (score > 0 && score >= least) all[n++] = score
   const fitting = all.subarray(0, n)
   if (fitting.length === 0 || count === 0) return []
-  const enough = fitting.length <= count ? least : fitting.sort()[fitting.length - count]!
+  const enough = fitting.length <= count ? least : fitting.toSorted()[fitting.length - count]!
   const hits: Array<Hit> = []
   for (let place = 0; place < scores.length; place++) {
     const score = scores[place]!
