@@ -29,10 +29,14 @@ import * as Layer from "effect/Layer"
 import type { DatabaseError } from "./DatabaseError.ts"
 import { makeClient } from "./internal/libsql/connection.ts"
 import { open } from "./internal/libsql/open.ts"
+import { settled } from "./internal/libsql/options.ts"
 
 /** How a file is opened. */
 export interface Options {
-  /** Where the file is. It is made if it is not there, and its folder with it. `":memory:"` is a database that ends with the layer. */
+  /**
+   * The path of the file, and no URL. It is made if it is not there, and its folder
+   * with it. `":memory:"` is a database that ends with the layer.
+   */
   readonly filename: string
   /** `"full"` has every change on the disk before it is acknowledged, which takes about as long as the disk needs for it. @default "normal" */
   readonly synchronous?: "normal" | "full"
@@ -51,13 +55,19 @@ export interface Options {
   readonly busyTimeout?: Duration.DurationInput
 }
 
-/** A client of a file, open for as long as the layer is. All of its statements go through one connection. */
-export const layer = (options: Options): Layer.Layer<SqlClient, DatabaseError> =>
-  Layer.scoped(
+/**
+ * A client of a file, open for as long as the layer is. All of its statements go
+ * through one connection. Throws a `DefinitionError` if the options make no sense.
+ *
+ * A fiber that was started in a transaction belongs to that: when the transaction has
+ * ended, all that the fiber still wants of the database fails, and nothing of it is
+ * kept. Start after the transaction what goes on after it. While a transaction within
+ * another has not ended, that cannot be committed.
+ */
+export const layer = (options: Options): Layer.Layer<SqlClient, DatabaseError> => {
+  const checked = settled(options)
+  return Layer.scoped(
     SqlClient,
-    Effect.gen(function* () {
-      const busyTimeout = options.busyTimeout ?? "5 seconds"
-      const { db, name } = yield* open({ ...options, busyTimeout })
-      return yield* makeClient(db, name, busyTimeout)
-    })
+    Effect.flatMap(open(checked), ({ db, name }) => makeClient(db, name, checked.busyTimeout))
   ).pipe(Layer.provide(Reactivity.layer))
+}

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
-import { SqlClient } from "@effect/sql"
+import { SqlClient, SqlError } from "@effect/sql"
 import { DatabaseError, SqlConversations } from "@heddle/sql"
 import { layer, type Options } from "@heddle/sql/libsql"
 import { Conversations } from "@heddle/memory"
-import { Message } from "@heddle/core"
-import { Deferred, Effect, Exit, Fiber, Layer, Stream } from "effect"
+import { Errors, Message } from "@heddle/core"
+import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Stream } from "effect"
 import { chmodSync, existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { file, folder, ownFile } from "./support/files.ts"
@@ -152,6 +152,49 @@ describe("opening", () => {
   )
 })
 
+describe("options", () => {
+  const filename = "x.db"
+
+  it.each<[name: string, options: unknown, words: string]>([
+    ["no filename", {}, "filename is the path of a file"],
+    ["an empty filename", { filename: "" }, "filename is the path of a file"],
+    ["a blank filename", { filename: "  " }, "filename is the path of a file"],
+    ["a filename that is no text", { filename: 5 }, "filename is the path of a file"],
+    ["a URL as an object", { filename: new URL("file:///x.db") }, "filename is the path of a file"],
+    ["a URL of a file", { filename: "file:x.db?mode=ro" }, "is a URL"],
+    ["a URL of a file, in capitals", { filename: "FILE:///x.db" }, "is a URL"],
+    ["a URL of a server", { filename: "libsql://example.org" }, "is a URL"],
+    ["a time that is none", { filename, busyTimeout: "soon" }, "busyTimeout is"],
+    ["a time below 0", { filename, busyTimeout: -5 }, "busyTimeout is"],
+    ["a time below 0, as a text", { filename, busyTimeout: "-5 seconds" }, "busyTimeout is"],
+    ["a time below 0, as a large number", { filename, busyTimeout: -5n }, "busyTimeout is"],
+    ["a time below 0, in parts", { filename, busyTimeout: [-1, 0] }, "busyTimeout is"],
+    ["a time that is no number", { filename, busyTimeout: NaN }, "busyTimeout is"],
+    ["a time that is null", { filename, busyTimeout: null }, "busyTimeout is"],
+    ["another synchronous", { filename, synchronous: "off" }, 'synchronous is "normal" or "full"'],
+    ["a name that all objects have", { filename, synchronous: "toString" }, 'synchronous is "normal" or "full"'],
+    ["a check that is true", { filename, integrityCheck: true }, 'integrityCheck is "quick", "full" or "none"'],
+    ["another check", { filename, integrityCheck: "Quick" }, 'integrityCheck is "quick", "full" or "none"']
+  ])("%s throws a DefinitionError", (_name, options, words) => {
+    // What a program without types can say.
+    const make = () => layer(options as Options)
+    expect(make).toThrow(Errors.DefinitionError)
+    expect(make).toThrow(words)
+  })
+  it.each<Options>([
+    { filename },
+    { filename: ":memory:" },
+    { filename: "C:\\data\\x.db" },
+    { filename: "notes:today.db" },
+    { filename, busyTimeout: 0 },
+    { filename, busyTimeout: Infinity },
+    { filename, busyTimeout: 5n },
+    { filename, busyTimeout: [1, 5] },
+    { filename, busyTimeout: Duration.seconds(1) },
+    { filename, synchronous: "full", integrityCheck: "none" }
+  ])("%o is accepted", (options) => expect(Layer.isLayer(layer(options))).toBe(true))
+})
+
 /** Root may write anything. */
 const asNobody = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   process.geteuid?.() === 0
@@ -246,6 +289,122 @@ describe("transactions", () => {
       yield* connection.execute("INSERT INTO t VALUES (?)", [1], undefined)
       expect(yield* connection.executeValues("SELECT a FROM t", [])).toEqual([[1]])
     }).pipe(Effect.scoped, Effect.provide(ownFile()))
+  )
+})
+
+describe("what goes on after its transaction", () => {
+  const add = (n: number) => Effect.flatMap(client, (sql) => sql`INSERT INTO t VALUES (${n})`)
+  const all = Effect.flatMap(client, (sql) => Effect.map(sql`SELECT a FROM t`.values, (rows) => rows.flat()))
+  const within = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(client, (sql) => sql.withTransaction(effect))
+  const own = Layer.provideMerge(
+    Layer.effectDiscard(Effect.flatMap(client, (sql) => sql`CREATE TABLE t (a INTEGER)`)),
+    Layer.provideMerge(SqlConversations.layer, ownFile())
+  )
+
+  /**
+   * Begins `late` in a transaction that adds 1 and ends, so that it goes on in the transaction that adds 2 of
+   * another fiber, and gives what `late` ends with.
+   */
+  const outlived = <A, E, R, B, F>(
+    late: (go: Effect.Effect<void>) => Effect.Effect<A, E, R>,
+    ending: Effect.Effect<B, F> = Effect.void
+  ) =>
+    Effect.gen(function* () {
+      const begun = yield* Deferred.make<Fiber.RuntimeFiber<A, E>>()
+      const go = yield* Deferred.make<void>()
+      const beginning = Effect.gen(function* () {
+        yield* add(1)
+        yield* Deferred.succeed(begun, yield* Effect.forkDaemon(late(Deferred.await(go))))
+        yield* Effect.yieldNow()
+        return yield* ending
+      })
+      const first = yield* Effect.exit(within(beginning))
+      const fiber = yield* Deferred.await(begun)
+      const second = Effect.all([add(2), Deferred.succeed(go, undefined), Fiber.await(fiber)])
+      const [, , exit] = yield* within(second)
+      return { first, exit }
+    })
+
+  const refused = <A, E>(exit: Exit.Exit<A, E>) => {
+    const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
+    // As an error, and no defect.
+    expect(Exit.isFailure(exit) && Cause.isFailType(exit.cause)).toBe(true)
+    expect(DatabaseError.fromCause("", error)).toMatchObject({ _tag: "DatabaseError", reason: "Unknown" })
+    expect(DatabaseError.fromCause("", error).message).toContain("has ended")
+  }
+
+  it.effect.each([
+    ["a statement", add(9)],
+    ["a transaction within it", within(add(9))],
+    ["statements of which one has been run", Effect.asVoid(Effect.either(add(9))).pipe(Effect.zipRight(add(9)))],
+    ["a stream", Effect.flatMap(client, (sql) => Stream.runDrain(sql`INSERT INTO t VALUES (9) RETURNING a`.stream))]
+  ])("fails: %s", ([, effect]) =>
+    Effect.gen(function* () {
+      const { exit } = yield* outlived((go) => Effect.zipRight(go, effect))
+      refused(exit)
+      expect(yield* all).toEqual([1, 2])
+    }).pipe(Effect.provide(own))
+  )
+  it.effect("an append that was acknowledged is never undone with the transaction of another fiber", () =>
+    Effect.gen(function* () {
+      const go = yield* Deferred.make<void>()
+      const late = yield* within(Effect.forkDaemon(Effect.zipRight(Deferred.await(go), append)))
+      const undone = Effect.all([Deferred.succeed(go, undefined), Effect.exit(Fiber.join(late)), Effect.fail("undone")])
+      expect(yield* Effect.flip(within(undone))).toBe("undone")
+      const error = yield* Effect.flip(Fiber.join(late))
+      expect(error).toMatchObject({ _tag: "ConversationsUnavailable", cause: { _tag: "DatabaseError" } })
+      expect(error.message).toContain("has ended")
+      expect((yield* read).exchanges).toHaveLength(0)
+      yield* append
+      expect((yield* read).exchanges).toHaveLength(1)
+    }).pipe(Effect.provide(own))
+  )
+  it.effect.each([
+    ["fails by its next statement", add(9)],
+    ["fails though it has no more statements, as nothing of it is kept", Effect.void]
+  ])("a transaction within one that was undone %s", ([, effect]) =>
+    Effect.gen(function* () {
+      const { exit, first } = yield* outlived((go) => within(Effect.all([add(8), go, effect])), Effect.fail("undone"))
+      expect(first).toEqual(Exit.fail("undone"))
+      refused(exit)
+      expect(yield* all).toEqual([2])
+    }).pipe(Effect.provide(own))
+  )
+  it.effect("half of a transaction within another is never kept: that is not committed", () =>
+    Effect.gen(function* () {
+      const { exit, first } = yield* outlived((go) => within(Effect.all([add(8), go, add(9)])))
+      // As of every commit that fails, in `@effect/sql`.
+      const defect = Exit.isFailure(first) ? Cause.squash(first.cause) : undefined
+      expect(defect).toBeInstanceOf(SqlError.SqlError)
+      expect(defect).toHaveProperty("message", expect.stringContaining("has not ended"))
+      refused(exit)
+      expect(yield* all).toEqual([2])
+    }).pipe(Effect.provide(own))
+  )
+  it.effect("a connection that was kept is refused when its scope has ended, also in a transaction", () =>
+    Effect.gen(function* () {
+      const connection = yield* Effect.scoped(Effect.flatMap(client, (sql) => sql.reserve))
+      const insert = Effect.exit(connection.execute("INSERT INTO t VALUES (9)", [], undefined))
+      refused(yield* insert)
+      const [, exit] = yield* within(Effect.all([add(1), insert]))
+      refused(exit)
+      expect(yield* all).toEqual([1])
+    }).pipe(Effect.provide(own))
+  )
+  it.scoped("a transaction of one client within that of another is refused, also while the first has one open", () =>
+    Effect.gen(function* () {
+      const [a, b] = yield* Effect.replicateEffect(Effect.map(Layer.build(own), Context.get(client)), 2)
+      const begun = yield* Deferred.make<void>()
+      const go = yield* Deferred.make<void>()
+      const open = b!.withTransaction(Effect.zipRight(Deferred.succeed(begun, undefined), Deferred.await(go)))
+      const fiber = yield* Effect.fork(open)
+      yield* Deferred.await(begun)
+      const error = yield* Effect.flip(a!.withTransaction(b!.withTransaction(Effect.void)))
+      expect(error.message).toContain("another database")
+      yield* Deferred.succeed(go, undefined)
+      yield* Fiber.join(fiber)
+    })
   )
 })
 

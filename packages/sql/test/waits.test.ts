@@ -113,6 +113,18 @@ describe("while another program writes", () => {
       expect((yield* mine.append).exchanges).toBe(3)
     })
   )
+  it.scoped("one on a kept connection is not run when the scope of that has ended meanwhile", () =>
+    Effect.gen(function* () {
+      const { end, mine } = yield* opened("60 seconds")
+      const insert = "INSERT INTO heddle_layouts (layout) VALUES (0)"
+      const waits = yield* Effect.scoped(
+        Effect.flatMap(mine.sql.reserve, ({ execute }) => begin(execute(insert, [], undefined)))
+      )
+      expect(yield* isWaiting(waits)).toBe(true)
+      yield* end
+      expect((yield* Effect.flip(Fiber.join(waits))).message).toContain("has ended")
+    })
+  )
   it.scoped("one that waits where nothing can be interrupted goes on waiting, and is kept", () =>
     Effect.gen(function* () {
       const { end, mine } = yield* opened("60 seconds")

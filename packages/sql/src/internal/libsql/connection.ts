@@ -3,8 +3,10 @@
  *
  * Statements run synchronously. What makes it safe to share is that its users take
  * turns: a statement outside of a transaction has a turn for itself, a transaction
- * one for all of its time. So no statement slips into a transaction that is not its
- * own. Who waits for another process does so between turns.
+ * one for all of its time. Who has a turn for more than a statement has a connection
+ * that is refused when the turn is over, as a fiber may go on having it. So no
+ * statement slips into a transaction that is not its own. Who waits for another
+ * process does so between turns.
  */
 import * as Client from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
@@ -15,38 +17,54 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
+import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type Database from "libsql"
-import { type DatabaseError, fromCause } from "../../DatabaseError.ts"
+import { DatabaseError, fromCause } from "../../DatabaseError.ts"
 import { makeTurns, type Restore, type Turns } from "./turns.ts"
 import { makeWaiting, type Waiting } from "./waiting.ts"
 
 /** Texts of statements that are kept prepared. */
 const maxPrepared = 200
 
-/** A client of an open database. `name` is what its errors call it. */
+/** A client of an open database, for the scope. `name` is what its errors call it. */
 export const makeClient = (db: Database.Database, name: string, patience: Duration.DurationInput) =>
   Effect.gen(function* () {
-    const shared: Shared = { db, name, run: runner(db, name), turns: makeTurns(), wait: makeWaiting(patience) }
-    const { run, turns, wait } = shared
+    const shared: Shared = {
+      name,
+      file: yield* openFile(db, name),
+      turns: makeTurns(),
+      wait: makeWaiting(patience),
+      transactions: new WeakMap()
+    }
+    const { file, turns, wait } = shared
 
     const alone = connection((sql, params, mode) =>
       Effect.uninterruptibleMask((restore) =>
-        wait(Effect.zipRight(turns.take(restore), Effect.ensuring(run(sql, params, mode), turns.pass)), restore)
+        wait(Effect.zipRight(turns.take(restore), Effect.ensuring(file.run(sql, params, mode), turns.pass)), restore)
       )
     )
     /** Of who has a turn, and keeps it while a statement waits. */
-    const reserved = connection((sql, params, mode) =>
-      Effect.uninterruptibleMask((restore) =>
-        // What is in a transaction already need not wait.
-        db.inTransaction ? run(sql, params, mode) : wait(run(sql, params, mode), restore)
+    const reserved = (turn: Turn) => {
+      const run = during(turn, shared)
+      return connection((sql, params, mode) =>
+        Effect.uninterruptibleMask((restore) =>
+          // What is in a transaction already need not wait.
+          file.inTransaction() ? run(sql, params, mode) : wait(run(sql, params, mode), restore)
+        )
       )
-    )
+    }
     const client = yield* Client.make({
       acquirer: Effect.succeed(alone),
       transactionAcquirer: Effect.uninterruptibleMask((restore) =>
-        turns.take(restore).pipe(Effect.zipRight(Effect.addFinalizer(() => end(shared))), Effect.as(reserved))
+        Effect.flatMap(turns.take(restore), () => {
+          const turn = { isOver: false }
+          return Effect.as(
+            Effect.addFinalizer(() => end(turn, shared)),
+            reserved(turn)
+          )
+        })
       ),
       compiler: makeCompilerSqlite(),
       spanAttributes
@@ -57,59 +75,112 @@ export const makeClient = (db: Database.Database, name: string, patience: Durati
     return Object.assign(client, {
       // That of `make` would keep the turn while it waits, and could not be interrupted then.
       withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-        Effect.checkInterruptible((can) => (can ? interruptible(effect) : uninterruptible(effect)))
+        Effect.checkInterruptible((can) => nested(shared, can ? interruptible(effect) : uninterruptible(effect)))
     })
   })
 
 /** What statements and transactions of a connection have in common. */
 interface Shared {
-  readonly db: Database.Database
   readonly name: string
-  readonly run: Run
+  readonly file: File
   readonly turns: Turns
   readonly wait: Waiting
+  /** By the connection that is used in it. `@effect/sql` gives that of another client for ours. */
+  readonly transactions: WeakMap<Connection, Transaction>
 }
 
+/** A turn that is kept for more than a statement. */
+interface Turn {
+  isOver: boolean
+}
+
+interface Transaction extends Turn {
+  /** How many transactions within it have not ended. */
+  open: number
+}
+
+/** Runs statements until the turn is over. */
+const during =
+  (turn: Turn, { file, name }: Shared): Run =>
+  (sql, params, mode) =>
+    Effect.suspend(() => (turn.isOver ? Effect.fail(fromCause(name, over)) : file.run(sql, params, mode)))
+
 /** Transactions that begin when they have their turn and nobody else writes. Waiting for that is in `restore`. */
-const transaction = ({ db, name, run, turns, wait }: Shared, restore: Restore) => {
-  const inside = connection((sql, params, mode) =>
-    Effect.suspend(() => {
-      if (db.inTransaction) return run(sql, params, mode)
-      // The database itself has undone it, as it may when there is no space. What comes after that must not be kept alone.
-      return sql === rollback ? Effect.succeed([]) : Effect.fail(fromCause(name, undone))
-    })
-  )
-  const send = (sql: string) => inside.executeUnprepared(sql, [], undefined)
-  // A text is never left in the middle, as a statement would be that finds the file locked.
-  const beginning = Effect.try({ try: () => void db.exec(begin), catch: (cause) => fromCause(name, cause) })
+const transaction = (shared: Shared, restore: Restore) => {
+  const { file, name, transactions, turns, wait } = shared
+  const send = (connection: Connection, sql: string) => connection.executeUnprepared(sql, [], undefined)
+  const undo = (connection: Connection, sql: string) =>
+    // Else nothing of it is left.
+    Effect.suspend(() => (isOpen(connection) ? send(connection, sql) : Effect.void))
+  const isOpen = (connection: Connection) => transactions.get(connection)?.isOver === false && file.inTransaction()
+
+  const inside = (turn: Turn) => {
+    const run = during(turn, shared)
+    return connection((sql, params, mode) =>
+      Effect.suspend(() =>
+        // The database itself has undone it, as it may when there is no space. What comes after that must not be kept alone.
+        turn.isOver || file.inTransaction() ? run(sql, params, mode) : Effect.fail(fromCause(name, undone))
+      )
+    )
+  }
   const tried = Effect.zipRight(
     turns.take(restore),
-    Effect.tapErrorCause(beginning, () => turns.pass)
+    // A text is never left in the middle, as a statement would be that finds the file locked.
+    Effect.tapErrorCause(file.execute(begin), () => turns.pass)
   )
   const begun = failing(wait(tried, restore))
   return Client.makeWithTransaction({
     transactionTag: Client.TransactionConnection,
     spanAttributes,
     // Is run where nothing can be interrupted.
-    acquireConnection: Effect.flatMap(Scope.make(), (scope) =>
-      begun.pipe(
-        Effect.zipRight(Scope.addFinalizer(scope, end({ db, run, turns }))),
-        Effect.as([scope, inside] as const)
-      )
-    ),
+    acquireConnection: Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      yield* begun
+      const turn = { isOver: false, open: 0 }
+      yield* Scope.addFinalizer(scope, end(turn, shared))
+      const connection = inside(turn)
+      transactions.set(connection, turn)
+      return [scope, connection] as const
+    }),
     begin: () => Effect.void,
-    savepoint: (_connection, id) => send(`SAVEPOINT heddle_${id}`),
-    commit: () => send("COMMIT"),
-    rollback: () => send(rollback),
-    rollbackSavepoint: (_connection, id) => send(`ROLLBACK TO SAVEPOINT heddle_${id}`)
+    savepoint: (connection, id) =>
+      transactions.has(connection)
+        ? send(connection, `SAVEPOINT heddle_${id}`)
+        : failing(Effect.fail(fromCause(name, foreign))),
+    commit: (connection) =>
+      Effect.suspend(() =>
+        transactions.get(connection)?.open === 0
+          ? send(connection, "COMMIT")
+          : failing(Effect.fail(fromCause(name, halfway)))
+      ),
+    rollback: (connection) => undo(connection, rollback),
+    rollbackSavepoint: (connection, id) => undo(connection, `ROLLBACK TO SAVEPOINT heddle_${id}`)
   })
 }
 
+/** Counts a transaction that is within another, which can be over before it: then nothing of it is kept. */
+const nested = <A, E, R>({ name, transactions }: Shared, within: Effect.Effect<A, E | SqlError, R>) =>
+  Effect.flatMap(Effect.serviceOption(Client.TransactionConnection), (current) => {
+    const outer = Option.isSome(current) ? transactions.get(current.value[0]) : undefined
+    if (outer === undefined) return within
+    return Effect.acquireUseRelease(
+      Effect.sync(() => outer.open++),
+      () =>
+        Effect.zipLeft(
+          within,
+          Effect.suspend(() => (outer.isOver ? failing(Effect.fail(fromCause(name, over))) : Effect.void))
+        ),
+      () => Effect.sync(() => outer.open--)
+    )
+  })
+
 /** Passes the turn on. A commit that failed leaves its transaction open. */
-const end = ({ db, run, turns }: Pick<Shared, "db" | "run" | "turns">): Effect.Effect<void> =>
-  Effect.suspend(() =>
-    db.inTransaction ? Effect.ensuring(Effect.ignore(run(rollback, [], "rows")), turns.pass) : turns.pass
-  )
+const end = (turn: Turn, { file, turns }: Shared): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    turn.isOver = true
+    const undone = file.inTransaction() ? Effect.ignore(file.run(rollback, [], "rows")) : Effect.void
+    return Effect.ensuring(undone, turns.pass)
+  })
 
 const spanAttributes = [["db.system.name", "sqlite"]] as const
 
@@ -119,6 +190,9 @@ const begin = "BEGIN IMMEDIATE"
 const rollback = "ROLLBACK"
 
 const undone = { message: "the transaction was undone" }
+const over = { message: "its transaction or scope has ended: start after that what goes on after it" }
+const halfway = { message: "a transaction within this one has not ended" }
+const foreign = { message: "the open transaction is one of another database" }
 
 type Mode = "rows" | "values" | "raw"
 type Run = (
@@ -127,7 +201,26 @@ type Run = (
   mode: Mode
 ) => Effect.Effect<ReadonlyArray<object>, DatabaseError>
 
-const runner = (db: Database.Database, name: string): Run => {
+/** A database that is closed when the scope is. The driver ends the process when it is used after that. */
+interface File {
+  readonly run: Run
+  /** Runs what gives nothing back, and is not kept prepared. */
+  readonly execute: (sql: string) => Effect.Effect<void, DatabaseError>
+  readonly inTransaction: () => boolean
+}
+
+const openFile = (db: Database.Database, name: string): Effect.Effect<File, never, Scope.Scope> => {
+  let isOpen = true
+  const closed = new DatabaseError({ reason: "Unavailable", message: `${name} was closed with its layer.` })
+  const attempt = <A>(f: () => A): Effect.Effect<A, DatabaseError> =>
+    Effect.try({
+      try: () => {
+        if (!isOpen) throw closed
+        return f()
+      },
+      catch: (cause) => fromCause(name, cause)
+    })
+
   const prepared = new Map<string, Database.Statement>()
   const prepare = (sql: string): Database.Statement => {
     const known = prepared.get(sql)
@@ -137,10 +230,10 @@ const runner = (db: Database.Database, name: string): Run => {
     prepared.set(sql, statement)
     return statement
   }
-  return (sql, params, mode) =>
-    Effect.withFiberRuntime((fiber) =>
-      Effect.try({
-        try: () => {
+  const file: File = {
+    run: (sql, params, mode) =>
+      Effect.withFiberRuntime((fiber) =>
+        attempt(() => {
           const statement = prepare(sql)
           statement.safeIntegers(Context.get(fiber.currentContext, Client.SafeIntegers))
           const bound = params.map(toColumn)
@@ -154,10 +247,15 @@ const runner = (db: Database.Database, name: string): Run => {
             if (error.reason === "Locked" && !db.inTransaction) stop(db, statement, bound)
             throw error
           }
-        },
-        catch: (cause) => fromCause(name, cause)
-      })
-    )
+        })
+      ),
+    execute: (sql) => attempt(() => void db.exec(sql)),
+    inTransaction: () => isOpen && db.inTransaction
+  }
+  return Effect.as(
+    Effect.addFinalizer(() => Effect.sync(() => (isOpen = false))),
+    file
+  )
 }
 
 /**

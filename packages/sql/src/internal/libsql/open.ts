@@ -1,14 +1,13 @@
 /**
  * Opening and closing a libSQL file, with errors that say what is wrong with it.
  */
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import Database from "libsql"
 import { mkdirSync, statSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 import { DatabaseError, fromCause } from "../../DatabaseError.ts"
-import type { Options } from "../../libsql.ts"
+import type { Settled } from "./options.ts"
 import { makeWaiting } from "./waiting.ts"
 
 /** A file, in bytes, up to which it is checked unless something else is said. */
@@ -22,7 +21,7 @@ const pageSize = 8192
 
 /** An open database, and what its errors call it. It is closed with the scope. */
 export const open = (
-  options: Options & { readonly busyTimeout: Duration.DurationInput }
+  options: Settled
 ): Effect.Effect<{ readonly db: Database.Database; readonly name: string }, DatabaseError, Scope.Scope> => {
   const path = options.filename === ":memory:" ? options.filename : resolve(options.filename)
   const name = path === ":memory:" ? "The database in memory" : `The file ${path}`
@@ -67,7 +66,7 @@ const connect = (path: string, name: string): Database.Database => {
   }
 }
 
-const configure = (db: Database.Database, { integrityCheck, synchronous }: Options, size: number): void => {
+const configure = (db: Database.Database, { integrityCheck, synchronous }: Settled, size: number): void => {
   // `makeWaiting` waits.
   pragma(db, "busy_timeout = 0")
   pragma(db, `page_size = ${pageSize}`)
@@ -77,7 +76,7 @@ const configure = (db: Database.Database, { integrityCheck, synchronous }: Optio
     if (found !== "ok") throw Object.assign(new Error(String(found)), { code: "SQLITE_CORRUPT" })
   }
   pragma(db, "journal_mode = WAL")
-  pragma(db, `synchronous = ${synchronous ?? "normal"}`)
+  pragma(db, `synchronous = ${synchronous}`)
   checkWritable(db)
 }
 
