@@ -82,9 +82,9 @@ export const call = (options: CallOptions): { readonly metadata: Agent.CallOptio
 export const handler = (
   options: Options = {}
 ): Handler.Handler<never, ConversationsUnavailable | InvalidMemory, Conversations | Session | Summaries> => {
-  const { name = "memory", section = ContextSection.text } = options
   const ofAgent = planned(options)
   if (ofAgent instanceof InvalidMemory) throw ofAgent
+  const { name = "memory", section = ContextSection.text } = options
   const planOf = (run: AgentRun.RunConfig, { id, settings, tenant }: SessionInfo): Plan | InvalidMemory => {
     if (id === "" || tenant === "")
       return new InvalidMemory({ problems: [`session: its id and its tenant must not be ""`] })
