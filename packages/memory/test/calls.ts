@@ -54,7 +54,7 @@ const windows = FastCheck.oneof(
   // Each message counts four.
   { weight: 1, arbitrary: FastCheck.record({ tokens: FastCheck.nat(40) }) }
 )
-const mode: FastCheck.Arbitrary<ContextMode.ContextMode> = FastCheck.tuple(
+export const mode: FastCheck.Arbitrary<ContextMode.ContextMode> = FastCheck.tuple(
   windows,
   FastCheck.boolean(),
   FastCheck.constantFrom(2, 1000),
@@ -74,7 +74,7 @@ const mode: FastCheck.Arbitrary<ContextMode.ContextMode> = FastCheck.tuple(
   )
 })
 
-const settings: FastCheck.Arbitrary<MemorySettings.MemorySettings> = FastCheck.oneof(
+export const settings: FastCheck.Arbitrary<MemorySettings.MemorySettings> = FastCheck.oneof(
   FastCheck.record(
     { strategy: FastCheck.constantFrom("full" as const, "window" as const), historyLimit: FastCheck.nat(5) },
     { requiredKeys: [] }
@@ -191,7 +191,7 @@ const lineOf = (request: ChatModel.ModelRequest): string =>
   ])
 
 /** Answers, calls a tool first, or fails, as the question says. */
-const script: ScriptedModel.Script = ({ history, purpose }) => {
+export const script: ScriptedModel.Script = ({ history, purpose }) => {
   if (purpose === "memory_summary") return gist(Message.text(history[0]!))
   const question = Message.text(history.findLast(({ role }) => role === "user")!)
   if (question.includes("fails")) throw new Error("no answer")

@@ -19,7 +19,7 @@ export type Kept = string
 export const line = (texts: ReadonlyArray<string>): Kept => texts.join(" | ")
 
 /** A conversation: all that was kept, and how many of it a summary covers. */
-interface Conversation {
+export interface Conversation {
   readonly all: ReadonlyArray<Kept>
   readonly through: number
 }
@@ -28,7 +28,7 @@ interface Conversation {
 export const summaryOf = (covered: ReadonlyArray<Kept>): string =>
   covered.map((kept) => kept.split(" | ")[0]!).join(", ")
 
-const last = <A>(all: ReadonlyArray<A>, n: number) => all.slice(Math.max(0, all.length - n))
+export const last = <A>(all: ReadonlyArray<A>, n: number) => all.slice(Math.max(0, all.length - n))
 
 /** The last exchanges that fit. A message counts four tokens, its text none. */
 const within = (all: ReadonlyArray<Kept>, window: ContextMode.Window | undefined): ReadonlyArray<Kept> => {
@@ -40,7 +40,7 @@ const within = (all: ReadonlyArray<Kept>, window: ContextMode.Window | undefined
 }
 
 /** What is to be seen of a conversation: its summary, and exchanges. */
-const seen = (
+export const seen = (
   about: "main" | "own",
   { all, through }: Conversation,
   { historyLimit = 10, strategy = "window", summaryTrigger = 30, ...settings }: MemorySettings.MemorySettings,
