@@ -34,12 +34,15 @@ export const wholeFrom = (least: number) =>
 export const oneOf = <const Words extends readonly [string, ...Array<string>]>(...words: Words) =>
   Schema.Literal(...words).annotations(expecting(`one of ${words.join(", ")}`))
 
-/** All that is wrong with data, each with its path; keys that nobody knows as well. `at` is where the data itself stands. */
+/** All that is wrong with data, each with its path (`limits.most`, `names[0]`); keys that nobody knows as well. `at` is where the data itself stands. */
 export const problems = <A, I>(schema: Schema.Schema<A, I>, data: unknown, at?: string): ReadonlyArray<string> => {
   const decoded = Schema.decodeUnknownEither(schema, { errors: "all", onExcessProperty: "error" })(data)
   if (Either.isRight(decoded)) return []
   return ParseResult.ArrayFormatter.formatErrorSync(decoded.left).map(({ message, path }) => {
-    const where = [...(at === undefined ? [] : [at]), ...path.map(String)].join(".")
+    const where = path.reduce<string>(
+      (at, key) => (typeof key === "number" ? `${at}[${key}]` : at === "" ? String(key) : `${at}.${String(key)}`),
+      at ?? ""
+    )
     return where === "" ? message : `${where}: ${message}`
   })
 }

@@ -76,6 +76,31 @@ describe("changing sections", () => {
   })
 })
 
+describe("a text that is quoted", () => {
+  const { quoted } = Instructions
+  it("stands between tags, with attributes", () => {
+    expect(quoted("passage", "Text.")).toBe("<passage>\nText.\n</passage>")
+    expect(quoted("passage", "Text.", { number: 2, source: "a.md" })).toBe(
+      '<passage number="2" source="a.md">\nText.\n</passage>'
+    )
+  })
+  it("stays as it is, but for tags of that name", () => {
+    expect(quoted("a", "x < y & <b>z</b> <c/>")).toBe("<a>\nx < y & <b>z</b> <c/>\n</a>")
+    expect(quoted("passage", "</passage>")).toBe("<passage>\n&lt;/passage>\n</passage>")
+  })
+  const piece = FastCheck.constantFrom("<", "/", " ", "\n", "quote", "QUOTE", "Quote_d", ">", '"', "x", "&lt;")
+  const pieces = FastCheck.array(piece, { maxLength: 20 }).map((all) => all.join(""))
+  it.prop("cannot leave its tags or begin others, however they are written", [pieces], ([text]) => {
+    const all = quoted("quote", text)
+    expect(all.match(/<\s*\/?\s*quote/gi)).toEqual(["<quote", "</quote"])
+    expect(all.replaceAll("&lt;", "<")).toBe(`<quote>\n${text.replaceAll("&lt;", "<")}\n</quote>`)
+  })
+  it.prop("has attributes that cannot leave their quotes", [pieces], ([value]) => {
+    const [first] = quoted("quote", "x", { of: value }).split("\nx\n")
+    expect(first).toMatch(/^<quote of="[^"<>\n\r]*">$/)
+  })
+})
+
 describe("as values", () => {
   it.prop("instructions of the same sections are equal and have one hash", [any], ([a]) => {
     const b = fromSections(a.sections.map((section) => ({ ...section })))

@@ -23,8 +23,9 @@
  * })
  * ```
  */
-import type * as Effect from "effect/Effect"
 import type { Message } from "@heddle/core"
+import { merge } from "@heddle/core/settings"
+import type * as Effect from "effect/Effect"
 import type { Exchange } from "./Conversations.ts"
 
 /** How much of a conversation: so many of its last exchanges, or as many as have so many tokens. Whole numbers from 0. */
@@ -103,16 +104,19 @@ export type ContextMode = Isolated | Shared | Hybrid | Selective | Summarized | 
 export type Name = ContextMode["_tag"]
 
 // -----------------------------------------------------------------------------
-// constructors
+// constructors: an option that is `undefined` says nothing
 // -----------------------------------------------------------------------------
 
 /** Its own conversation alone: what an agent has that says nothing. */
-export const isolated = (options?: Omit<Isolated, "_tag">): Isolated => ({ ...options, _tag: "isolated" })
+export const isolated = (options?: Omit<Isolated, "_tag">): Isolated => ({
+  ...merge(options),
+  _tag: "isolated"
+})
 
 /** The main conversation. `toolCalls` is for the one whose conversation it is in the first place; `false` unless said. */
 export const shared = (options?: Partial<Omit<Shared, "_tag">>): Shared => ({
   toolCalls: false,
-  ...options,
+  ...merge(options),
   _tag: "shared"
 })
 
@@ -122,7 +126,7 @@ export const hybrid = (options?: Partial<Omit<Hybrid, "_tag">>): Hybrid => ({
   maxCharacters: 2000,
   toolCalls: false,
   errors: true,
-  ...options,
+  ...merge(options),
   _tag: "hybrid"
 })
 
@@ -130,19 +134,21 @@ export const hybrid = (options?: Partial<Omit<Hybrid, "_tag">>): Hybrid => ({
 export const selective = (
   patterns: ReadonlyArray<Pattern>,
   options?: Partial<Omit<Selective, "_tag" | "patterns">>
-): Selective => ({ lookBack: 1000, ...options, patterns, _tag: "selective" })
+): Selective => ({ lookBack: 1000, ...merge(options), patterns, _tag: "selective" })
 
 /**
  * The main conversation in short, and its own conversation. `after`: 20 messages unless
  * said. The window: half of that unless said, an exchange counted as two messages.
  */
 export const summarized = (options?: Partial<Omit<Summarized, "_tag">>): Summarized => {
-  const { after = 20, window = { exchanges: Math.max(1, Math.floor(after / 4)) } } = options ?? {}
-  return { after, window, _tag: "summarized" }
+  const { after = 20 } = options ?? {}
+  // What is no number is told of as `after` alone.
+  const exchanges = Number.isSafeInteger(after) ? Math.max(1, Math.floor(after / 4)) : 1
+  return { after, window: { exchanges }, ...merge(options), _tag: "summarized" }
 }
 
 /** A copy of the main conversation. */
-export const fork = (options?: Omit<Fork, "_tag">): Fork => ({ ...options, _tag: "fork" })
+export const fork = (options?: Omit<Fork, "_tag">): Fork => ({ ...merge(options), _tag: "fork" })
 
 /** A mode, or the name of one that needs nothing to be said. */
 export type Input = ContextMode | Exclude<Name, "selective">

@@ -82,9 +82,9 @@ export const call = (options: CallOptions): { readonly metadata: Agent.CallOptio
 export const handler = (
   options: Options = {}
 ): Handler.Handler<never, ConversationsUnavailable | InvalidMemory, Conversations | Session | Summaries> => {
-  const { name = "memory", section = ContextSection.text } = options
   const ofAgent = planned(options)
   if (ofAgent instanceof InvalidMemory) throw ofAgent
+  const { name = "memory", section = ContextSection.text } = options
   const planOf = (run: AgentRun.RunConfig, { id, settings }: SessionInfo, tenant: string): Plan | InvalidMemory => {
     const problems = [...nameProblems("session", id), ...nameProblems("tenant", tenant)]
     if (problems.length > 0) return new InvalidMemory({ problems })

@@ -20,28 +20,36 @@
 import type { Agent } from "@heddle/core"
 import { expecting, oneOf, optional, problems as schemaProblems, type Reader, wholeFrom } from "@heddle/core/settings"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as ContextMode from "./ContextMode.ts"
-import { modeNames } from "./internal/check.ts"
-import { planned } from "./internal/plan.ts"
+import { modeNames, triggerProblems } from "./internal/check.ts"
 import { call, type CallOptions } from "./Memory.ts"
 import { InvalidMemory } from "./MemoryErrors.ts"
 import { MemorySettings } from "./MemorySettings.ts"
+
+const ContextWindow = Schema.Union(
+  wholeFrom(0),
+  Schema.Struct({ exchanges: wholeFrom(0) }),
+  Schema.Struct({ tokens: wholeFrom(0) })
+).annotations(expecting("a whole number from 0, { exchanges } or { tokens }"))
+
+const atLeastOne = "expected one pattern at least"
+const SharePatterns = Schema.Array(
+  Schema.String.pipe(Schema.filter((glob) => glob.trim() !== "")).annotations(expecting("a text that is not empty"))
+)
+  // These leave the word to what is wrong with a pattern.
+  .annotations({ message: () => "expected patterns" })
+  .pipe(Schema.minItems(1, { message: () => atLeastOne }))
 
 /** What can be said. What does not concern the mode is not used. */
 export const MemoryData = Schema.Struct({
   /** `isolated` unless said. */
   contextMode: optional(oneOf(...modeNames)),
   /** Exchanges, or `{ tokens }`. */
-  contextWindow: optional(
-    Schema.Union(
-      wholeFrom(0),
-      Schema.Struct({ exchanges: wholeFrom(0) }),
-      Schema.Struct({ tokens: wholeFrom(0) })
-    ).annotations(expecting("a whole number from 0, { exchanges } or { tokens }"))
-  ),
+  contextWindow: optional(ContextWindow),
   /** Of `selective`: globs. */
-  sharePatterns: optional(Schema.Array(Schema.String)),
+  sharePatterns: optional(SharePatterns),
   /** Of `selective`: exchanges. */
   shareLookBack: optional(wholeFrom(1)),
   /** Of `summarized`: messages. */
@@ -62,30 +70,50 @@ export const MemoryData = Schema.Struct({
 /** What can be said. What does not concern the mode is not used. */
 export type MemoryData = typeof MemoryData.Type
 
-/** Makes options of data, for the memory of an agent or for a call. Fails with all that is wrong with it. */
+/**
+ * Makes options of data, for the memory of an agent or for a call. Fails with all that
+ * is wrong with the data itself. What is right only beside what others say, as the
+ * trigger of a step beside the window of the agent, is found where all of it is known.
+ */
 export const decode = (data: unknown): Effect.Effect<CallOptions, InvalidMemory> =>
   Effect.suspend(() => {
-    const problems = [...schemaProblems(MemoryData, data), ...missing(data)]
-    if (problems.length > 0) return new InvalidMemory({ problems })
+    const problems = [...schemaProblems(MemoryData, data), ...together(data)]
     // The Schema has found nothing wrong, and it changes nothing.
-    const options = optionsOf(data as MemoryData)
-    const plan = planned(options)
-    return plan instanceof InvalidMemory ? plan : Effect.succeed(options)
+    return problems.length > 0 ? new InvalidMemory({ problems }) : Effect.succeed(optionsOf(data as MemoryData))
   })
 
-/** What has to be said together. */
-const missing = (data: unknown): ReadonlyArray<string> => {
-  if (typeof data !== "object" || data === null) return []
-  const { contextMode, contextWindow, sharePatterns } = data as Readonly<Record<string, unknown>>
+/** What is wrong with what is said together, of data that may be wrong itself. */
+const together = (data: unknown): ReadonlyArray<string> => {
+  const { contextMode, contextWindow, memory, sharePatterns, summarizeAfter } = record(data)
+  const { historyLimit, strategy, summaryEnabled, summaryTrigger } = record(memory)
+  const isSummarized = contextMode === "summarized"
+  const exchanges = isWindow(contextWindow) ? exchangesOf(contextWindow) : undefined
+  // Of these two the window is of the main conversation; their own has the limit.
+  const isOfMain = isSummarized || contextMode === "selective"
+  const limit = contextWindow === undefined || isOfMain ? historyLimit : exchanges
+  const [after, preset] =
+    summarizeAfter === undefined ? [ContextMode.summarized().after, " (the default)"] : [summarizeAfter]
   return [
     ...(contextWindow !== undefined && contextMode === undefined
       ? ["contextWindow: expected contextMode beside it"]
       : []),
-    ...(contextMode === "selective" && sharePatterns === undefined
-      ? ["sharePatterns: expected one pattern at least"]
+    ...(contextMode === "selective" && sharePatterns === undefined ? [`sharePatterns: ${atLeastOne}`] : []),
+    ...(isSummarized && isCount(after) && isCount(exchanges)
+      ? triggerProblems("summarizeAfter", after, exchanges, preset)
+      : []),
+    ...((summaryEnabled ?? strategy === "summary") === true && isCount(summaryTrigger) && isCount(limit)
+      ? triggerProblems("memory.summaryTrigger", summaryTrigger, limit)
       : [])
   ]
 }
+
+const record = (value: unknown): Readonly<Record<string, unknown>> => (Predicate.isRecord(value) ? value : {})
+const isWindow = Schema.is(ContextWindow)
+const isCount = Schema.is(wholeFrom(0))
+
+/** A window of tokens has no number of exchanges. */
+const exchangesOf = (window: typeof ContextWindow.Type): number | undefined =>
+  typeof window === "number" ? window : "exchanges" in window ? window.exchanges : undefined
 
 const optionsOf = (data: MemoryData): CallOptions => ({
   ...(data.contextMode !== undefined && { mode: modeOf(data.contextMode, data) }),

@@ -2,12 +2,20 @@
  * Random calls of agents in random sessions, one after the other, at once, and inside
  * of each other, beside a reference that says what is to become of them.
  */
-import { Agent, type ChatModel, Message, Tool, Tools } from "@heddle/core"
-import { ContextMode, Conversations, Memory, type MemorySettings, Session, Summaries } from "@heddle/memory"
+import { Agent, Call as ModelCall, ChatModel, Message, Tool, Tools } from "@heddle/core"
+import {
+  ContextMode,
+  Conversations,
+  Memory,
+  type MemorySettings,
+  Session,
+  Summaries,
+  TokenCounter
+} from "@heddle/memory"
 import { ScriptedModel } from "@heddle/testing"
 import { Effect, FastCheck, Layer, Schema } from "effect"
-import { type Call, checkCalls, type Conversations as Kept, line } from "./reference.ts"
-import { note, texts } from "./support.ts"
+import { type Call, checkCalls, type Conversations as Kept, line, summaryOf } from "./reference.ts"
+import { note, section, texts } from "./support.ts"
 
 /** What is done with a store that is open. */
 type Doing =
@@ -40,8 +48,13 @@ interface ToCall extends Pick<Call, "agent" | "mode" | "settings"> {
 // what happens
 // -----------------------------------------------------------------------------
 
-const windows = FastCheck.option(FastCheck.record({ exchanges: FastCheck.nat(4) }), { nil: undefined })
-const mode: FastCheck.Arbitrary<ContextMode.ContextMode> = FastCheck.tuple(
+const windows = FastCheck.oneof(
+  { weight: 2, arbitrary: FastCheck.constant(undefined) },
+  { weight: 2, arbitrary: FastCheck.record({ exchanges: FastCheck.nat(4) }) },
+  // Each message counts four.
+  { weight: 1, arbitrary: FastCheck.record({ tokens: FastCheck.nat(40) }) }
+)
+export const mode: FastCheck.Arbitrary<ContextMode.ContextMode> = FastCheck.tuple(
   windows,
   FastCheck.boolean(),
   FastCheck.constantFrom(2, 1000),
@@ -61,9 +74,21 @@ const mode: FastCheck.Arbitrary<ContextMode.ContextMode> = FastCheck.tuple(
   )
 })
 
-const settings: FastCheck.Arbitrary<MemorySettings.MemorySettings> = FastCheck.record(
-  { strategy: FastCheck.constantFrom("full" as const, "window" as const), historyLimit: FastCheck.nat(5) },
-  { requiredKeys: [] }
+export const settings: FastCheck.Arbitrary<MemorySettings.MemorySettings> = FastCheck.oneof(
+  FastCheck.record(
+    { strategy: FastCheck.constantFrom("full" as const, "window" as const), historyLimit: FastCheck.nat(5) },
+    { requiredKeys: [] }
+  ),
+  FastCheck.record(
+    {
+      strategy: FastCheck.constant("summary" as const),
+      historyLimit: FastCheck.nat(3),
+      summaryTrigger: FastCheck.integer({ min: 4, max: 6 }),
+      summaryMinGrowth: FastCheck.integer({ min: 1, max: 3 }),
+      summaryEnabled: FastCheck.boolean()
+    },
+    { requiredKeys: ["strategy", "historyLimit", "summaryTrigger"] }
+  )
 )
 
 const place: FastCheck.Arbitrary<Place> = FastCheck.record({
@@ -147,8 +172,27 @@ const runner = (inner: (question: string) => Call) => {
   return run
 }
 
+/** A summary: what there is of an earlier one, and what was asked since. */
+const gist = (material: string): string => {
+  const [, earlier] = /<earlier_summary>\n(.*)\n<\/earlier_summary>/.exec(material) ?? []
+  const asked = Array.from(material.matchAll(/^User: (.*)$/gm), ([, question]) => question)
+  return [...(earlier === undefined ? [] : [earlier]), ...asked].join(", ")
+}
+
+/** The summaries that a model was shown, and the texts of the history. */
+const lineOf = (request: ChatModel.ModelRequest): string =>
+  line([
+    ...section(request, "memory-summary").map((told) =>
+      told
+        .replace(/^The main [^]*summary>\n(.*)\n<[^]*$/, "(main: $1)")
+        .replace(/^Your [^]*summary>\n(.*)\n<[^]*$/, "(own: $1)")
+    ),
+    ...texts(request.history)
+  ])
+
 /** Answers, calls a tool first, or fails, as the question says. */
-const script: ScriptedModel.Script = ({ history }) => {
+export const script: ScriptedModel.Script = ({ history, purpose }) => {
+  if (purpose === "memory_summary") return gist(Message.text(history[0]!))
   const question = Message.text(history.findLast(({ role }) => role === "user")!)
   if (question.includes("fails")) throw new Error("no answer")
   if (history.at(-1)!.role === "user") {
@@ -182,6 +226,14 @@ export const behave = <E>(
 ): Effect.Effect<void, E> =>
   Effect.gen(function* () {
     const model = yield* ScriptedModel.make(script)
+    // Summaries are written between the happenings: of those at once one cannot say what they come before.
+    const between = yield* Effect.makeLatch(false)
+    const gated = ChatModel.layer((request) =>
+      request.purpose === "agent"
+        ? model.service.call(request)
+        : ModelCall.unwrap(Effect.as(between.await, model.service.call(request)))
+    )
+    const counter = Layer.succeed(TokenCounter.TokenCounter, { count: () => 0 })
     let n = 0
     const inner = new Map<string, Call>()
     const asked = ({ does, topic, ...call }: ToCall, place: Place): Call => {
@@ -194,7 +246,7 @@ export const behave = <E>(
     const run = runner((question) => inner.get(question)!)
 
     const known = new Map<string, Kept>()
-    const nothing: Kept = new Map([undefined, ...names].map((of) => [of, []]))
+    const nothing: Kept = new Map([undefined, ...names].map((of) => [of, { all: [], through: 0 }]))
     const nameOf = ({ session, tenant }: Place) => `${tenant}/${session}`
     const at = (place: Place) => known.get(nameOf(place)) ?? nothing
     const keyOf = (place: Place, of: string | undefined) => (of === undefined ? place : { ...place, agent: of })
@@ -217,24 +269,32 @@ export const behave = <E>(
             ).pipe(Session.within({ id: place.session, tenant: place.tenant }), Effect.withMaxOpsBeforeYield(pace)),
           { concurrency: "unbounded", discard: true }
         )
-        const requests = (yield* model.requests).slice(before).map(({ history }) => texts(history))
-        const saw = ({ question }: Call) => line(requests.find((texts) => texts.at(-1) === question) ?? [])
+        const { settled } = yield* Summaries.Summaries
+        yield* Effect.zipRight(between.open, settled)
+        yield* between.close
+        const requests = (yield* model.requests).slice(before)
+        const saw = ({ question }: Call) => {
+          const request = requests.find(({ history }) => texts(history).at(-1) === question)
+          return request === undefined ? "" : lineOf(request)
+        }
         for (const place of new Map(lines.map(({ place }) => [nameOf(place), place])).values()) {
           const here = asking.filter((line) => nameOf(line.place) === nameOf(place))
           const after = new Map(
             yield* Effect.forEach(nothing.keys(), (of) =>
-              Effect.map(
-                store.read(keyOf(place, of)),
-                ({ exchanges }) => [of, exchanges.map(({ messages }) => line(texts(messages)))] as const
-              )
+              Effect.map(store.read(keyOf(place, of)), ({ exchanges, summary }) => {
+                const all = exchanges.map(({ messages }) => line(texts(messages)))
+                const through = summary?.through ?? 0
+                check(summary?.text, through === 0 ? undefined : summaryOf(all.slice(0, through)))
+                return [of, { all, through }] as const
+              })
             )
           )
           checkCalls({ before: at(place), lines: here.map(({ calls }) => calls), after, saw, check })
           known.set(nameOf(place), after)
         }
         // Said directly, not by the reference: nothing of another tenant or session.
-        for (const said of requests) {
-          const places = said.join().matchAll(/ of (\w+\/\w+)\//g)
+        for (const request of requests) {
+          const places = lineOf(request).matchAll(/ of (\w+\/\w+)\//g)
           check(new Set(Array.from(places, ([, place]) => place)).size, 1)
         }
       })
@@ -242,7 +302,7 @@ export const behave = <E>(
     const one = (doing: Doing) => {
       if (doing._tag === "Calls") return together(doing.lines)
       const { _tag, agent, place } = doing
-      known.set(nameOf(place), new Map(at(place)).set(agent, []))
+      known.set(nameOf(place), new Map(at(place)).set(agent, { all: [], through: 0 }))
       return Effect.flatMap(Conversations.Conversations, (store) =>
         _tag === "Clear" ? store.clear(keyOf(place, agent)) : store.remove(keyOf(place, agent))
       )
@@ -257,7 +317,7 @@ export const behave = <E>(
         // What fails here is the store.
         Effect.orDie,
         Effect.updateService(Conversations.Conversations, unhurried),
-        Effect.provide(Layer.mergeAll(open, model.layer, Summaries.layerNone))
+        Effect.provide(Summaries.layer().pipe(Layer.provideMerge(Layer.mergeAll(open, gated, counter))))
       )
     }
   })

@@ -221,7 +221,7 @@ describe("selective", () => {
           yield* talked(main, "a")
           const agent = agentNamed("coder", { mode: ContextMode.selective(["x", broken]) })
           const error = yield* Effect.flip(Agent.run(agent, "now"))
-          expect(error).toEqual(new MemoryErrors.InvalidMemory({ problems: ["patterns[1] threw: Error: odd"] }))
+          expect(error).toEqual(new MemoryErrors.InvalidMemory({ problems: ["mode.patterns[1] threw: Error: odd"] }))
         })
       )
     })
@@ -533,6 +533,183 @@ describe("the section", () => {
     })
   )
 
+  /** What a conversation is to the run: empty; there, but not shown; shown in part; as a whole; in a summary too. */
+  const extents = ["empty", "unseen", "part", "all", "summary", "beginning", "gap"] as const
+  type Extent = (typeof extents)[number]
+  const shownOf: Record<Extent, number> = { empty: 0, unseen: 0, part: 1, all: 2, summary: 0, beginning: 1, gap: 1 }
+  const hasSummary = (extent: Extent) => extent === "summary" || extent === "beginning" || extent === "gap"
+  const through: Record<Extent, number> = { empty: 0, unseen: 0, part: 0, all: 0, summary: 2, beginning: 1, gap: 1 }
+  const size = (extent: Extent) => (extent === "empty" ? 0 : extent === "gap" ? 3 : 2)
+
+  /** What is told of a run that has exchanges of 16 tokens, so many of which fit. */
+  const told = (mode: ContextMode.Name, main: Extent, own: Extent) =>
+    Effect.gen(function* () {
+      const w = yield* world()
+      return yield* inWorld(w)(
+        Effect.gen(function* () {
+          const store = yield* Conversations.Conversations
+          const fill = (key: Conversations.ConversationKey, extent: Extent) =>
+            Effect.gen(function* () {
+              yield* talked(key, ...["tea", "tea", "tea"].slice(0, size(extent)))
+              const { info } = yield* store.read(key)
+              if (through[extent] > 0)
+                yield* store.summarize(key, { text: "in short", through: through[extent] }, info!)
+            })
+          yield* fill(Conversations.main("s"), main)
+          yield* fill(Conversations.own("s", "coder"), own)
+          // What comes before the conversation that a window is of has the limit of the settings.
+          const window = (extent: Extent) => ({ tokens: 16 * shownOf[extent] })
+          const isOwn = mode === "isolated" || mode === "hybrid"
+          const options = { window: window(isOwn ? own : main) }
+          const value =
+            mode === "selective" ? ContextMode.selective(["tea"], options) : { ...ContextMode.make(mode), ...options }
+          const isSummary = hasSummary(own) || (mode !== "selective" && hasSummary(main))
+          const settings = {
+            strategy: isSummary ? ("summary" as const) : ("window" as const),
+            summaryEnabled: false,
+            historyLimit: shownOf[own]
+          }
+          yield* Agent.run(agentNamed("coder", { mode: value, settings }), "now")
+          return section((yield* w.asked)[0]!)[0]!.replace(`Context mode: ${mode}. `, "")
+        })
+      )
+    })
+
+  const noMain = "The main conversation is not visible to you."
+  const ask = (mode: ContextMode.Name) =>
+    `If you are asked about something that you do not see, do not guess: say that you run in ${mode} context mode and cannot see it, and ask for the text that is meant.`
+  const notAdded = "Your answer is not added to the main conversation."
+  const nothingYet = "Nothing was said in the main conversation yet."
+
+  const ownAlone: Record<Extent, string> = {
+    empty: "This is your first exchange here, so there is nothing earlier that you could refer to.",
+    unseen: "You had exchanges here before, but none of them is shown to you.",
+    part: "You see your own earlier exchanges here and can refer to them. Only a part of them is shown to you.",
+    all: "You see your own earlier exchanges here and can refer to them.",
+    summary: "You see a summary of your own earlier exchanges here and can refer to them.",
+    beginning: "You see a summary of your own earlier exchanges here, and the last of them, and can refer to them.",
+    gap: "You see a summary of your own earlier exchanges here, and the last of them, and can refer to them. Only a part of them is shown to you."
+  }
+  const ofMain: Record<Extent, string> = {
+    empty: nothingYet,
+    unseen: "Nothing that was said in the main conversation is shown to you.",
+    part: "You see the main conversation and can refer to what was said in it. Only a part of it is shown to you.",
+    all: "You see the main conversation and can refer to what was said in it.",
+    summary: "You see a summary of the main conversation and can refer to what was said in it.",
+    beginning:
+      "You see a summary of the beginning of the main conversation and its last exchanges and can refer to what was said in it.",
+    gap: "You see a summary of the beginning of the main conversation and its last exchanges and can refer to what was said in it. Only a part of it is shown to you."
+  }
+
+  it.effect("says what is true of the one conversation that is seen: none there, none shown, a part, all", () =>
+    Effect.gen(function* () {
+      for (const extent of extents) {
+        expect(yield* told("isolated", "all", extent)).toBe(`${noMain} ${ownAlone[extent]} ${ask("isolated")}`)
+        expect(yield* told("hybrid", "all", extent)).toBe(
+          `${noMain} ${ownAlone[extent]} A short report of your answer is added to the main conversation. ${ask("hybrid")}`
+        )
+        expect(yield* told("shared", extent, "empty")).toBe(
+          `${ofMain[extent]} What is asked and answered now becomes a part of it.`
+        )
+        expect(yield* told("fork", extent, "empty")).toBe(
+          `You work on a copy of the main conversation as it was when you were called. ${ofMain[extent]} Nothing that you say is added to it.`
+        )
+      }
+    })
+  )
+
+  const ownBehind = (own: Extent, isBehind: boolean) =>
+    own === "empty"
+      ? "This is your first exchange here."
+      : isBehind
+        ? ownAlone[own].replace("You see", "After that you see")
+        : ownAlone[own]
+  const plain = ["empty", "unseen", "part", "all"] as const
+
+  it.effect("says what is true of both conversations, of each for itself", () =>
+    Effect.gen(function* () {
+      const matches = "Of the main conversation you see only exchanges that match your topics"
+      const matching: Record<(typeof plain)[number], string> = {
+        empty: nothingYet,
+        unseen: `${matches}; at the moment none is shown to you.`,
+        part: `${matches}, with gaps between them. Do not take what you see for all that was said.`,
+        all: "You see the main conversation: all that was said in it matches your topics."
+      }
+      const gist: Record<Extent, string> = {
+        empty: nothingYet,
+        unseen: ofMain.unseen,
+        part: "You see the last exchanges of the main conversation.",
+        all: "You see the main conversation.",
+        summary: "Of the main conversation you see a summary. Details may be missing.",
+        beginning: "Of the main conversation you see a summary and the last exchanges. Details may be missing.",
+        gap: "Of the main conversation you see a summary and the last exchanges. Details may be missing. Only a part of it is shown to you."
+      }
+      for (const own of plain) {
+        for (const main of plain) {
+          const behind = ownBehind(own, shownOf[main] > 0)
+          expect(yield* told("selective", main, own)).toBe(`${matching[main]} ${behind} ${notAdded}`)
+        }
+        for (const main of extents) {
+          const behind = ownBehind(own, shownOf[main] > 0)
+          expect(yield* told("summarized", main, own)).toBe(`${gist[main]} ${behind} ${notAdded}`)
+        }
+      }
+    })
+  )
+
+  it.effect("what goes on in the main conversation is a part of the copy that a fork sees", () =>
+    Effect.gen(function* () {
+      const views: Array<ContextSection.ContextView> = []
+      const seeing = (view: ContextSection.ContextView) => (views.push(view), ContextSection.text(view))
+      const fork = Agent.make({ name: "fork", handlers: Memory.handler({ mode: "fork", section: seeing }) })
+      const chief = Agent.make({
+        name: "chief",
+        tools: Tools.make(Agent.asTool(fork)),
+        handlers: Memory.handler({ mode: "shared" })
+      })
+      const w = yield* world(({ history, tools }) =>
+        history.at(-1)!.role === "user" && tools.size > 0
+          ? { calls: [{ tool: "fork", arguments: { input: "x" } }] }
+          : "ok"
+      )
+      yield* inWorld(w)(Agent.run(chief, "go"))
+      const all = { total: 1, shown: 1, hidden: 0, summarized: false }
+      expect(views).toEqual([{ mode: "fork", agent: "fork", first: false, ...all, main: all }])
+    })
+  )
+
+  it.effect("whoever writes it is told of both conversations, together and of each", () =>
+    Effect.gen(function* () {
+      const views: Array<ContextSection.ContextView> = []
+      const w = yield* world()
+      yield* inWorld(w)(
+        Effect.gen(function* () {
+          yield* talked(main, "tea", "coffee", "tea")
+          const agent = agentNamed("coder", {
+            mode: ContextMode.selective(["tea"], { window: { exchanges: 1 } }),
+            section: (view) => (views.push(view), "")
+          })
+          yield* Agent.run(agent, "one")
+          yield* Agent.run(agent, "two")
+        })
+      )
+      const ofMain = { total: 3, shown: 1, hidden: 2, summarized: false }
+      const own = { total: 1, shown: 1, hidden: 0, summarized: false }
+      expect(views[1]).toEqual({
+        mode: "selective",
+        agent: "coder",
+        first: false,
+        total: 4,
+        shown: 2,
+        hidden: 2,
+        summarized: false,
+        main: ofMain,
+        own
+      })
+      expect(views[0]!.own).toEqual({ ...own, total: 0, shown: 0 })
+      expect(views[0]!.first).toBe(true)
+    })
+  )
   it.effect("says when only a part is shown", () =>
     Effect.gen(function* () {
       const w = yield* world()

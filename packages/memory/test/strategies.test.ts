@@ -204,40 +204,85 @@ describe("what makes no sense", () => {
   it.effect("patterns that are missing or empty, a trigger smaller than the window, data of another kind", () =>
     Effect.gen(function* () {
       expect(yield* problems({ contextMode: "selective" })).toEqual(["sharePatterns: expected one pattern at least"])
-      expect(yield* problems({ contextMode: "selective", sharePatterns: ["ok", " "] })).toEqual([
-        'patterns[1]: expected a text or a predicate, not " "'
+      expect(yield* problems({ sharePatterns: [] })).toEqual(["sharePatterns: expected one pattern at least"])
+      expect(yield* problems({ sharePatterns: "a" })).toEqual(["sharePatterns: expected patterns"])
+      expect(yield* problems({ contextMode: "selective", sharePatterns: ["ok", " ", 5] })).toEqual([
+        "sharePatterns[1]: expected a text that is not empty",
+        "sharePatterns[2]: expected a text that is not empty"
       ])
-      expect(yield* problems({ memory: { strategy: "summary", summaryTrigger: 5 } })).toEqual([
-        "summaryTrigger: 5 messages is smaller than the window of 10 exchanges"
-      ])
-      expect(yield* problems({ memory: { strategy: "summary", historyLimit: 31 } })).toEqual([
-        "summaryTrigger: 30 messages (the default) is smaller than the window of 31 exchanges"
+      expect(yield* problems({ memory: { strategy: "summary", summaryTrigger: 5, historyLimit: 6 } })).toEqual([
+        "memory.summaryTrigger: 5 messages is smaller than the window of 6 exchanges"
       ])
       expect(yield* problems({ contextMode: "summarized", summarizeAfter: 5, contextWindow: 6 })).toEqual([
-        expect.stringContaining("after: ")
+        "summarizeAfter: 5 messages is smaller than the window of 6 exchanges"
+      ])
+      // A mode is said as a whole: nobody else could say the rest of it.
+      expect(yield* problems({ contextMode: "summarized", contextWindow: { exchanges: 21 } })).toEqual([
+        "summarizeAfter: 20 messages (the default) is smaller than the window of 21 exchanges"
       ])
       expect(yield* problems({ contextWindow: 3 })).toEqual(["contextWindow: expected contextMode beside it"])
-      // Of the shape, of what belongs together, and of what is compared, all at once.
-      expect(
-        (yield* problems({ contextMode: "selective", memory: { historyLimit: -1 } })).map((p) => p.split(":")[0])
-      ).toEqual(["memory.historyLimit", "sharePatterns"])
       for (const data of [null, 5, "isolated", []]) expect((yield* problems(data)).length).toBe(1)
     })
   )
 
-  it.effect("a trigger is compared with the window that it is about", () =>
+  it.effect("of data is told of at once, each once: of its shape, of what belongs together, of what is compared", () =>
+    Effect.gen(function* () {
+      expect(yield* problems({ contextMode: "selective", memory: { historyLimit: -1 } })).toEqual([
+        "memory.historyLimit: expected a whole number from 0",
+        "sharePatterns: expected one pattern at least"
+      ])
+      const found = yield* problems({
+        contextMode: "summarized",
+        contextWindow: 6,
+        summarizeAfter: 5,
+        sharePatterns: ["a", ""],
+        memory: { strategy: "summary", summaryTrigger: 3, historyLimit: 4, summaryMinGrowth: 0 },
+        typo: true
+      })
+      expect(found.map((problem) => problem.split(":")[0]).toSorted()).toEqual([
+        "memory.summaryMinGrowth",
+        "memory.summaryTrigger",
+        "sharePatterns[1]",
+        "summarizeAfter",
+        "typo"
+      ])
+    })
+  )
+
+  it.effect("a trigger is compared with the window that it is about, if the data says both", () =>
     Effect.gen(function* () {
       const memory = { strategy: "summary", summaryTrigger: 8 } as const
-      expect((yield* problems({ memory })).length).toBe(1)
       const contextMode = "isolated"
       expect((yield* problems({ memory, contextMode, contextWindow: 9 })).length).toBe(1)
+      expect((yield* problems({ memory: { ...memory, historyLimit: 9 }, contextMode })).length).toBe(1)
       for (const contextWindow of [8, { tokens: 5000 }])
-        yield* MemoryData.decode({ memory, contextMode, contextWindow })
+        yield* MemoryData.decode({ memory: { ...memory, historyLimit: 9 }, contextMode, contextWindow })
+      yield* MemoryData.decode({ memory: { ...memory, summaryEnabled: false, historyLimit: 9 } })
       // These see their own conversation by the settings.
       for (const contextMode of ["selective", "summarized"]) {
-        expect((yield* problems({ memory, contextMode, sharePatterns: ["a"], contextWindow: 1 })).length).toBe(1)
+        const data = { contextMode, sharePatterns: ["a"], contextWindow: 1 }
+        expect((yield* problems({ ...data, memory: { ...memory, historyLimit: 9 } })).length).toBe(1)
+        yield* MemoryData.decode({ ...data, contextWindow: 9, memory })
       }
       yield* MemoryData.decode({ contextMode: "summarized", summarizeAfter: 8, contextWindow: { tokens: 1000 } })
+    })
+  )
+
+  it.effect("only beside the defaults is no problem of data: a step is judged with the agent that it is for", () =>
+    Effect.gen(function* () {
+      const w = yield* world()
+      const step = yield* MemoryData.decode({ memory: { strategy: "summary", summaryTrigger: 8 } })
+      yield* inWorld(w)(Agent.run(agentNamed("coder", { settings: { historyLimit: 3 } }), "now", Memory.call(step)))
+      const error = yield* Effect.flip(inWorld(w)(Agent.run(agentNamed("coder"), "now", Memory.call(step))))
+      expect(error).toEqual(
+        new MemoryErrors.InvalidMemory({
+          problems: ["settings.summaryTrigger: 8 messages is smaller than the window of 10 exchanges"]
+        })
+      )
+      const { settings } = yield* MemoryData.decode({ memory: { strategy: "summary", historyLimit: 31 } })
+      expect(() => Memory.handler({ settings: settings! })).toThrow(
+        "settings.summaryTrigger: 30 messages (the default) is smaller than the window of 31 exchanges"
+      )
     })
   )
 
@@ -275,7 +320,7 @@ describe("what makes no sense", () => {
       Memory.handler(bad)
     } catch (error) {
       expect((error as MemoryErrors.InvalidMemory).problems).toEqual([
-        "window.exchanges: expected a whole number from 0, not -1",
+        "mode.window.exchanges: expected a whole number from 0, not -1",
         "settings.historyLimit: expected a whole number from 0"
       ])
     }
@@ -283,13 +328,84 @@ describe("what makes no sense", () => {
       mode: { _tag: "isolated", window: { exchanges: -1 } },
       settings: { strategy: "summary", summaryTrigger: 5 }
     }
-    expect(() => Memory.handler(wrong as never)).toThrow(/window\.exchanges[^]*summaryTrigger/)
+    expect(() => Memory.handler(wrong as never)).toThrow(/mode\.window\.exchanges[^]*settings\.summaryTrigger/)
     for (const mode of ["nope", 5, {}, { _tag: "selective", patterns: [] }, { _tag: "fork", window: 5 }]) {
       expect(() => Memory.handler({ mode } as never)).toThrow(MemoryErrors.InvalidMemory)
     }
     expect(() => Memory.handler({ mode: { _tag: "hybrid", maxCharacters: -1 } } as never)).toThrow("maxCharacters")
     expect(() => Memory.handler({ mode: "selective" } as never)).toThrow("one pattern at least")
     expect(() => Memory.handler({ mode: ContextMode.selective(["a"], { lookBack: 0 }) })).toThrow("lookBack")
+  })
+
+  it("is every part of a mode and of options, told of with its value as one reads it", () => {
+    const found = (options: unknown) => {
+      try {
+        Memory.handler(options as Memory.Options)
+        return []
+      } catch (error) {
+        return (error as MemoryErrors.InvalidMemory).problems
+      }
+    }
+    const mode = (mode: unknown) => found({ mode })
+    const part = (options: unknown) => options as never
+    const unexpected = 'is unexpected, expected: "_tag" | "window" | "toolCalls"'
+    expect(mode({ _tag: "shared", toolCall: true })).toEqual([
+      "mode.toolCalls: expected true or false, not undefined",
+      `mode.toolCall: ${unexpected}`
+    ])
+    expect(mode(ContextMode.shared(part({ toolCalls: "yes" })))).toEqual([
+      'mode.toolCalls: expected true or false, not "yes"'
+    ])
+    expect(mode(ContextMode.hybrid(part({ summary: "no", format: 5, errors: 1, toolCalls: null, typo: 1 })))).toEqual([
+      'mode.summary: expected true or false, not "no"',
+      "mode.toolCalls: expected true or false, not null",
+      "mode.errors: expected true or false, not 1",
+      "mode.format: expected a function, not 5",
+      expect.stringMatching(/^mode\.typo: is unexpected/)
+    ])
+    expect(mode(ContextMode.selective([part(5), "a"], { lookBack: Infinity }))).toEqual([
+      "mode.patterns[0]: expected a text or a predicate, not 5",
+      "mode.lookBack: expected a whole number from 1, not Infinity"
+    ])
+    for (const after of [NaN, Infinity, -1, part("x")]) {
+      expect(mode(ContextMode.summarized({ after })).length).toBe(1)
+    }
+    expect(mode(ContextMode.summarized(part({ typo: 1 }))).length).toBe(1)
+    expect(mode(ContextMode.fork({ window: part({ exchanges: [NaN, "a"], tokens: 1n }) }))).toEqual([
+      'mode.window: expected { exchanges } or { tokens }, not { exchanges: [NaN, "a"], tokens: 1 }'
+    ])
+    const circular: Record<string, unknown> = {}
+    circular["self"] = circular
+    expect(mode(ContextMode.fork({ window: part(circular) })).length).toBe(1)
+    expect(found({ moed: "shared", section: true, name: 5, settings: { limit: 1 } })).toEqual([
+      "section: expected false or a function, not true",
+      "name: expected a text, not 5",
+      'moed: is unexpected, expected: "mode" | "settings" | "section" | "name"',
+      expect.stringContaining("settings.limit: is unexpected")
+    ])
+    expect(found(null)).toEqual(["options: expected an object, not null"])
+    // Not compared with a default in the place of a window that is said.
+    expect(
+      found({
+        mode: { _tag: "isolated", window: { exchanges: 3 }, typo: 1 },
+        settings: { strategy: "summary", summaryTrigger: 5 }
+      }).length
+    ).toBe(1)
+  })
+
+  it("an option of a mode that is undefined says nothing", () => {
+    const nothing = <A extends string>(...keys: ReadonlyArray<A>) =>
+      // The types do not let it through.
+      Object.fromEntries(keys.map((key) => [key, undefined])) as Record<A, never>
+    expect(ContextMode.isolated(nothing("window"))).toEqual({ _tag: "isolated" })
+    expect(ContextMode.fork(nothing("window"))).toEqual({ _tag: "fork" })
+    expect(ContextMode.shared(nothing("toolCalls"))).toEqual(ContextMode.shared())
+    expect(ContextMode.hybrid(nothing("errors", "summary", "maxCharacters", "toolCalls", "format"))).toEqual(
+      ContextMode.hybrid()
+    )
+    expect(ContextMode.selective(["a"], nothing("lookBack"))).toEqual(ContextMode.selective(["a"]))
+    expect(ContextMode.summarized(nothing("after", "window"))).toEqual(ContextMode.summarized())
+    expect(Object.keys(ContextMode.hybrid(nothing("format")))).not.toContain("format")
   })
 
   it.effect("of a call, of a request and of a session fails the run before the model is called", () =>
@@ -302,6 +418,8 @@ describe("what makes no sense", () => {
         )
       yield* fails({ mode: "nope" as never }, { id: "s" })
       yield* fails({ settings: { historyLimit: -1 } }, { id: "s" })
+      yield* fails({ moed: "shared" } as never, { id: "s" })
+      yield* fails(null as never, { id: "s" })
       yield* fails({}, { id: "s", settings: { summaryMaxTokens: 0 } })
       yield* fails({}, { id: "" })
       yield* fails({}, { id: "s", tenant: "" })

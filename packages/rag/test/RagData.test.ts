@@ -22,7 +22,7 @@ describe("data", () => {
         "rag.mode: expected one of none, stuff, map_reduce",
         "rag.topK: expected a whole number from 0",
         "ragFilter.metadata.a: expected a text, a number, true or false",
-        "ragFilter.sources.0: expected a glob",
+        "ragFilter.sources[0]: expected a glob",
         expect.stringContaining("rg: is unexpected")
       ])
     })

@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ContextMode, Pattern, Window } from "../ContextMode.ts"
-import { type ContextView, summarySource } from "../ContextSection.ts"
+import { type ContextView, type ConversationView, summarySource } from "../ContextSection.ts"
 import type { ConversationKey, Exchange, Service as ConversationsService } from "../Conversations.ts"
 import { main, own } from "../Conversations.ts"
 import { type ConversationsUnavailable, InvalidMemory } from "../MemoryErrors.ts"
@@ -60,14 +60,17 @@ export const view = (
   switch (mode._tag) {
     case "isolated":
     case "hybrid":
+      return Effect.map(conversation(store, writesTo, settings, mode.window), (own) =>
+        assemble(plan, agent, writesTo, { own })
+      )
     case "shared":
-      return Effect.map(conversation(store, writesTo, settings, mode.window), (seen) =>
-        assemble(plan, agent, writesTo, [seen], [])
+      return Effect.map(conversation(store, writesTo, settings, mode.window), (main) =>
+        assemble(plan, agent, writesTo, { main })
       )
     case "fork":
       return Effect.gen(function* () {
-        const seen = yield* conversation(store, theMain, settings, mode.window)
-        return assemble(plan, agent, writesTo, [seen], yield* inFlight(theMain))
+        const main = yield* conversation(store, theMain, settings, mode.window)
+        return assemble(plan, agent, writesTo, { main }, yield* inFlight(theMain))
       })
     case "selective":
       return Effect.gen(function* () {
@@ -80,15 +83,15 @@ export const view = (
             thrown instanceof InvalidMemory ? Option.some(Effect.fail(thrown)) : Option.none()
           )
         )
-        const mine = yield* conversation(store, writesTo, settings, undefined)
-        return assemble(plan, agent, writesTo, [{ seen }, mine], [])
+        const own = yield* conversation(store, writesTo, settings, undefined)
+        return assemble(plan, agent, writesTo, { main: { seen }, own })
       })
     case "summarized":
       return Effect.gen(function* () {
         const short: Effective = { ...settings, strategy: "summary", summaryEnabled: true, summaryTrigger: mode.after }
-        const seen = yield* conversation(store, theMain, short, mode.window)
-        const mine = yield* conversation(store, writesTo, settings, undefined)
-        return assemble(plan, agent, writesTo, [seen, mine], [])
+        const main = yield* conversation(store, theMain, short, mode.window)
+        const own = yield* conversation(store, writesTo, settings, undefined)
+        return assemble(plan, agent, writesTo, { main, own })
       })
   }
 }
@@ -155,62 +158,73 @@ const named =
     try {
       return accepts(exchange)
     } catch (thrown) {
-      throw new InvalidMemory({ problems: [`patterns[${i}] threw: ${String(thrown)}`] })
+      throw new InvalidMemory({ problems: [`mode.patterns[${i}] threw: ${String(thrown)}`] })
     }
   }
 
+/** Exchanges that are going on. */
+interface Going {
+  readonly exchanges: number
+  readonly history: History.History
+}
+const nothing: Going = { exchanges: 0, history: [] }
+
 /** The exchanges that are going on, as far as they are: calls that have not been answered are closed. */
-const inFlight = (key: ConversationKey): Effect.Effect<ReadonlyArray<Message.Message>> =>
+const inFlight = (key: ConversationKey): Effect.Effect<Going> =>
   Effect.flatMap(CurrentInFlight, (all) => {
     const here = all.filter(
       ({ isOver, key: { session, tenant } }) => !isOver && session === key.session && tenant === key.tenant
     )
     return Effect.map(
       Effect.forEach(here, ({ now }) => now),
-      (exchanges) => History.settle(exchanges.flat(), going)
+      (exchanges) => ({ exchanges: exchanges.length, history: History.settle(exchanges.flat(), going) })
     )
   })
 
 const going = Message.failed("The call was still going on when this copy of the conversation was made.")
 
+/** What is seen of a conversation, with exchanges that are going on in it. */
+const viewOf = ({ seen: { exchanges, info, summary } }: Part, going: number): ConversationView => {
+  const there = info?.exchanges ?? 0
+  return {
+    total: there + going,
+    shown: exchanges.length + going,
+    hidden: there - exchanges.length - (summary?.through ?? 0),
+    summarized: summary !== undefined
+  }
+}
+
 const assemble = (
   { mode }: Plan,
   agent: string,
   writesTo: ConversationKey,
-  parts: ReadonlyArray<Part>,
-  inFlight: History.History
+  seen: { readonly main?: Part; readonly own?: Part },
+  going: Going = nothing
 ): View => {
-  const history: Array<Message.Message> = []
-  const summaries: Array<View["summaries"][number]> = []
-  const due: Array<View["due"][number]> = []
-  let shown = 0
-  let total = 0
-  let hidden = 0
-  for (const { request, seen } of parts) {
-    const { exchanges, info, key, summary } = seen
-    for (const { messages } of exchanges) history.push(...messages)
-    shown += exchanges.length
-    total += info?.exchanges ?? 0
-    hidden += (info?.exchanges ?? 0) - exchanges.length - (summary?.through ?? 0)
-    if (summary !== undefined) summaries.push({ about: key.agent === undefined ? "main" : "own", text: summary.text })
-    if (request !== undefined) due.push({ request, seen })
-  }
-  history.push(...inFlight)
-  const last = parts.at(-1)!.seen
+  const parts = [seen.main, seen.own].filter((part) => part !== undefined)
+  const main = seen.main && { main: viewOf(seen.main, going.exchanges) }
+  const own = seen.own && { own: viewOf(seen.own, 0) }
+  const views = [main?.main, own?.own].filter((view) => view !== undefined)
+  const summaries = parts.flatMap(({ seen: { key, summary } }): View["summaries"] =>
+    summary === undefined ? [] : [{ about: key.agent === undefined ? "main" : "own", text: summary.text }]
+  )
+  const sum = (of: (view: ConversationView) => number) => views.reduce((all, view) => all + of(view), 0)
   return {
     writesTo,
-    history,
+    history: [...parts.flatMap(({ seen }) => seen.exchanges.flatMap(({ messages }) => messages)), ...going.history],
     summaries,
     context: {
       mode: mode._tag,
       agent,
-      first: (last.info?.exchanges ?? 0) === 0,
-      shown,
-      total,
-      hidden,
-      summarized: summaries.length > 0
+      first: views.at(-1)!.total === 0,
+      total: sum(({ total }) => total),
+      shown: sum(({ shown }) => shown),
+      hidden: sum(({ hidden }) => hidden),
+      summarized: summaries.length > 0,
+      ...main,
+      ...own
     },
-    due
+    due: parts.flatMap(({ request, seen }) => (request === undefined ? [] : [{ request, seen }]))
   }
 }
 
