@@ -297,6 +297,7 @@ describe("what goes on after its transaction", () => {
   const all = Effect.flatMap(client, (sql) => Effect.map(sql`SELECT a FROM t`.values, (rows) => rows.flat()))
   const within = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.flatMap(client, (sql) => sql.withTransaction(effect))
+  type Late = Effect.Effect<unknown, SqlError.SqlError, SqlClient.SqlClient>
   const own = Layer.provideMerge(
     Layer.effectDiscard(Effect.flatMap(client, (sql) => sql`CREATE TABLE t (a INTEGER)`)),
     Layer.provideMerge(SqlConversations.layer, ownFile())
@@ -306,9 +307,9 @@ describe("what goes on after its transaction", () => {
    * Begins `late` in a transaction that adds 1 and ends, so that it goes on in the transaction that adds 2 of
    * another fiber, and gives what `late` ends with.
    */
-  const outlived = <A, E, R, B, F>(
+  const outlived = <A, E, R>(
     late: (go: Effect.Effect<void>) => Effect.Effect<A, E, R>,
-    ending: Effect.Effect<B, F> = Effect.void
+    ending: Effect.Effect<void, string> = Effect.void
   ) =>
     Effect.gen(function* () {
       const begun = yield* Deferred.make<Fiber.RuntimeFiber<A, E>>()
@@ -334,7 +335,7 @@ describe("what goes on after its transaction", () => {
     expect(DatabaseError.fromCause("", error).message).toContain("has ended")
   }
 
-  it.effect.each([
+  it.effect.each<[name: string, effect: Late]>([
     ["a statement", add(9)],
     ["a transaction within it", within(add(9))],
     ["statements of which one has been run", Effect.asVoid(Effect.either(add(9))).pipe(Effect.zipRight(add(9)))],
@@ -360,7 +361,7 @@ describe("what goes on after its transaction", () => {
       expect((yield* read).exchanges).toHaveLength(1)
     }).pipe(Effect.provide(own))
   )
-  it.effect.each([
+  it.effect.each<[name: string, effect: Late]>([
     ["fails by its next statement", add(9)],
     ["fails though it has no more statements, as nothing of it is kept", Effect.void]
   ])("a transaction within one that was undone %s", ([, effect]) =>
