@@ -28,7 +28,7 @@ export interface Conversation {
 export const summaryOf = (covered: ReadonlyArray<Kept>): string =>
   covered.map((kept) => kept.split(" | ")[0]!).join(", ")
 
-export const last = <A>(all: ReadonlyArray<A>, n: number) => all.slice(Math.max(0, all.length - n))
+const last = <A>(all: ReadonlyArray<A>, n: number) => all.slice(Math.max(0, all.length - n))
 
 /** The last exchanges that fit. A message counts four tokens, its text none. */
 const within = (all: ReadonlyArray<Kept>, window: ContextMode.Window | undefined): ReadonlyArray<Kept> => {
