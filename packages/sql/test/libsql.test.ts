@@ -107,8 +107,11 @@ describe("opening", () => {
     Effect.gen(function* () {
       const filename = yield* written(50)
       const bytes = readFileSync(filename)
-      writeFileSync(filename, bytes.fill(0xa5, 120_000, 180_000))
-      const error = yield* Effect.flip(Effect.provide(read, conversations({ filename, integrityCheck: "none" })))
+      // The exchanges come last, and take most of it.
+      writeFileSync(filename, bytes.fill(0xa5, bytes.length * 0.6, bytes.length * 0.9))
+      // What is read is no error to be printed: it is long.
+      const reading = Effect.asVoid(Effect.provide(read, conversations({ filename, integrityCheck: "none" })))
+      const error = yield* Effect.flip(reading)
       expect(error._tag).toBe("ConversationsUnavailable")
       expect(error).toHaveProperty("cause.reason", "Damaged")
       expect(error.message).toContain("backup")
