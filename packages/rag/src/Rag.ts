@@ -294,6 +294,8 @@ export const tool = (options: ToolOptions = {}): Tool.Tool<never, Retriever> => 
           message
         }))
         const passages = fitting(numbered(found), plan.settings.maxCharacters)
+        if (passages.length === 0 && found.length > 0)
+          return yield* Effect.fail({ reason: "NoRoom", message: "Passages were found, but none of them has room." })
         return passages.map(({ id, metadata, source, text }) => ({
           id,
           source,

@@ -715,6 +715,17 @@ describe("the tool", () => {
     })
   )
 
+  it.effect("tells apart that nothing was found and that nothing had room", () =>
+    Effect.gen(function* () {
+      expect(yield* run(finding().layer)).toEqual(Message.succeeded([]))
+      const full = yield* run(three.layer, { settings: { maxCharacters: 10 } })
+      expect(full).toMatchObject({ _tag: "Failed", error: { reason: "NoRoom" } })
+      const none = finding(passage("one"))
+      expect(yield* run(none.layer, { settings: { topK: 0 } })).toEqual(Message.succeeded([]))
+      expect(none.queries).toEqual([])
+    })
+  )
+
   it.effect("tells the model of a search that fails, and of settings that make no sense", () =>
     Effect.gen(function* () {
       expect(yield* run(failing)).toMatchObject({ _tag: "Failed", error: { message: "The index is away." } })
