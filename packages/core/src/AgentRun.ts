@@ -2,11 +2,13 @@
  * What a run is made of: its configuration, which `beforeAgent` may change, and
  * its result.
  */
+import * as Effect from "effect/Effect"
 import type * as Call from "./Call.ts"
 import type { AgentEvent } from "./AgentEvent.ts"
 import type { ModelOptions, ToolChoice, Usage } from "./ChatModel.ts"
 import type { History } from "./History.ts"
 import type { Instructions } from "./Instructions.ts"
+import { CurrentRun } from "./internal/currentRun.ts"
 import type { UserMessage } from "./Message.ts"
 import type { Tools } from "./Tools.ts"
 
@@ -64,3 +66,13 @@ export interface Warning {
 
 /** A run as a call: its parts are events. */
 export type AgentCall<A = AgentResult, E = never, R = never> = Call.Call<AgentEvent<A>, A, E, R>
+
+/**
+ * Reads the metadata of the run at hand, from inside a hook or a tool: what the agent
+ * and the call say, as handlers have left it. In an agent that runs as a tool it is that
+ * agent's own. Outside of a run there is none.
+ */
+export const currentMetadata: Effect.Effect<RunOptions["metadata"]> = Effect.map(
+  CurrentRun,
+  (cell) => cell?.metadata ?? {}
+)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Agent, AgentEvent, Call, Handler, History, Message, Pipeline, Tool, Tools } from "@heddle/core"
+import { Agent, AgentEvent, AgentRun, Call, Handler, History, Message, Pipeline, Tool, Tools } from "@heddle/core"
 import { ScriptedModel } from "@heddle/testing"
 import { Effect, Ref } from "effect"
 import { events, Oops, onceEcho, echo, only } from "./support.ts"
@@ -153,6 +153,35 @@ describe("History.current", () => {
       expect(yield* History.current).toEqual([])
       yield* Effect.provide(Agent.run(Agent.make({ name: "a", tools: Tools.make(echo) }), "go"), yield* model(onceEcho))
       expect(yield* History.current).toEqual([])
+    })
+  )
+})
+
+describe("AgentRun.currentMetadata", () => {
+  it.effect("is what the call and handlers have made of it, in a tool; in an agent that runs as a tool its own", () =>
+    Effect.gen(function* () {
+      const seen = yield* Ref.make<ReadonlyArray<unknown>>([])
+      const note = Effect.flatMap(AgentRun.currentMetadata, (now) => Ref.update(seen, (all) => [...all, now]))
+      const look = Tool.make({ name: "look", description: "Looks.", execute: () => Effect.as(note, "seen") })
+      const inner = Agent.make({ name: "inner", tools: Tools.make(look) })
+      const outer = Agent.make({
+        name: "outer",
+        tools: Tools.make(Agent.asTool(inner, { run: { metadata: { of: "inner" } } }), look),
+        handlers: Handler.beforeAgent((run: AgentRun.RunConfig) => ({
+          ...run,
+          options: { ...run.options, metadata: { ...run.options.metadata, added: true } }
+        }))
+      })
+      const script: ScriptedModel.Script = ({ history }) => {
+        const calls = history.flatMap(Message.toolCalls).length
+        if (Message.text(history[0]!) === "ask") return calls === 0 ? { calls: [{ tool: "look" }] } : "inside"
+        return (
+          [{ calls: [{ tool: "inner", arguments: { input: "ask" } }] }, { calls: [{ tool: "look" }] }][calls] ?? "done"
+        )
+      }
+      yield* Effect.provide(Agent.run(outer, "go", { metadata: { of: "call" } }), yield* model(script))
+      expect(yield* Ref.get(seen)).toEqual([{ of: "inner" }, { of: "call", added: true }])
+      expect(yield* AgentRun.currentMetadata).toEqual({})
     })
   )
 })

@@ -38,7 +38,7 @@
 import {
   type Agent,
   AgentEvent,
-  type AgentRun,
+  AgentRun,
   Call,
   ChatModel,
   Handler,
@@ -50,18 +50,19 @@ import {
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import { numbered, search, within as fitting } from "./internal/find.ts"
-import { mapReduce, type Notes, summarize } from "./internal/notes.ts"
+import { mapReduce, summarize } from "./internal/notes.ts"
 import { type Plan, planned } from "./internal/plan.ts"
 import { InvalidRag, type NotesFailed, type RetrievalError } from "./RagErrors.ts"
 import * as RagSection from "./RagSection.ts"
 import type { RagSettings } from "./RagSettings.ts"
-import { type Filter, type Passage, Retriever } from "./Retriever.ts"
+import { type Filter, Retriever } from "./Retriever.ts"
 
 /** What an agent says of its retrieval. */
 export interface Options {
   readonly settings?: RagSettings
-  /** Which documents are searched; all of the tenant's unless said. Another filter that is said more closely takes its place. */
+  /** Which documents are searched; all of the tenant's unless said. What others say narrows it: all filters hold. */
   readonly filter?: Filter
   /** What is searched for; what the user says unless said. Where it is empty, nothing is searched. */
   readonly query?: (run: AgentRun.RunConfig) => string
@@ -85,15 +86,27 @@ export const call = (options: CallOptions): { readonly metadata: Agent.CallOptio
   metadata: { [metadataKey]: options }
 })
 
-class Request extends Context.Reference<Request>()("@heddle/rag/Request", {
-  defaultValue: (): CallOptions => ({})
+/** What requests say, the innermost first. */
+class Requests extends Context.Reference<Requests>()("@heddle/rag/Requests", {
+  defaultValue: (): ReadonlyArray<CallOptions> => []
 }) {}
 
-/** What a request says, for all agents that run in the effect. */
+const saidInside = (options: CallOptions) => Effect.map(Requests, (outer) => [options, ...outer])
+
+/**
+ * What a request says, for all agents that run in the effect. Inside of another, each
+ * setting is the inner one's, where it says it, and the filters of both hold.
+ */
 export const within =
   (options: CallOptions) =>
   <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.provideService(self, Request, options)
+    Effect.flatMap(saidInside(options), (said) => Effect.provideService(self, Requests, said))
+
+/** What a request says, for all agents that run in the stream; see `within`. */
+export const withinStream =
+  (options: CallOptions) =>
+  <A, E, R>(self: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
+    Stream.unwrap(Effect.map(saidInside(options), (said) => Stream.provideService(self, Requests, said)))
 
 /**
  * The handler. It searches once a run, for the tenant at the moment. Put it behind
@@ -103,7 +116,8 @@ export const within =
  * Throws an `InvalidRag` where the agent's own settings make no sense; where those of
  * a call or of a request do, the run fails with one. If the search fails, the run
  * goes on with a warning, or fails, by the settings; a failure of the model that
- * takes notes is a warning in any case.
+ * takes notes is a warning in any case. That is for failures, as their types say them:
+ * a retriever or a model that dies of a defect ends the run, as a defect does anywhere.
  */
 export const handler = (
   options: Options = {}
@@ -115,11 +129,11 @@ export const handler = (
     wrapAgent: (run, next) =>
       Call.unwrap(
         Effect.flatMap(Effect.context<Retriever | ChatModel.ChatModel>(), (services): Searching => {
-          const request = Context.get(services, Request)
-          const said = run.options.metadata[metadataKey] as CallOptions | undefined
-          const plan = said === undefined && isSilent(request) ? ofAgent : planned(request, said ?? {}, options)
+          const said = [...Context.get(services, Requests), ...ofCall(run.options.metadata)]
+          const plan = said.length === 0 ? ofAgent : planned(...said, options)
           if (plan instanceof InvalidRag) return plan
-          const question = plan.settings.mode === "none" ? "" : query(run).trim()
+          const { mode, topK } = plan.settings
+          const question = mode === "none" || topK === 0 ? "" : query(run).trim()
           if (question === "") return Effect.succeed(next(run))
           return Effect.map(look(services, plan, question), ({ found, usage, warnings }) => {
             const text = section(found)
@@ -139,7 +153,12 @@ type Searching = Effect.Effect<AgentRun.AgentCall<AgentRun.AgentResult, Handler.
 
 const saying = ({ input }: AgentRun.RunConfig): string => Message.text(input)
 
-const isSilent = ({ filter, settings }: CallOptions): boolean => filter === undefined && settings === undefined
+/** What a call says, if it does. */
+const ofCall = (metadata: AgentRun.RunOptions["metadata"]): ReadonlyArray<CallOptions> => {
+  // What stands there is what `call` has written.
+  const said = metadata[metadataKey] as CallOptions | undefined
+  return said === undefined ? [] : [said]
+}
 
 interface Looked {
   readonly found: RagSection.Found
@@ -150,47 +169,41 @@ interface Looked {
 /** Searches, and has notes taken where that is asked for. */
 const look = (
   services: Context.Context<Retriever | ChatModel.ChatModel>,
-  { filter, settings }: Plan,
+  plan: Plan,
   question: string
 ): Effect.Effect<Looked, RetrievalError> => {
+  const { settings } = plan
   const { citations, maxCharacters, mode, onFailure, useSummary } = settings
-  const tenant = Context.get(services, Tenant.Tenant)
-  const stuffed = (passages: ReadonlyArray<RagSection.Numbered>): Looked => ({
-    found: { passages: fitting(passages, maxCharacters), notes: undefined, failed: false, citations },
-    usage: ChatModel.noUsage,
-    warnings: []
-  })
-  const noted = (passages: ReadonlyArray<RagSection.Numbered>, { failures, text, usage }: Notes): Looked =>
-    text === undefined
-      ? { ...stuffed(passages), usage, warnings: failures }
-      : { found: { passages, notes: text, failed: false, citations }, usage, warnings: failures }
   const looked = Effect.flatMap(
-    search(Context.get(services, Retriever), question, tenant, settings, filter),
-    (passages): Effect.Effect<Looked> => {
-      const all = numbered(passages)
-      if (all.length === 0 || (mode !== "map_reduce" && !useSummary)) return Effect.succeed(stuffed(all))
+    search(Context.get(services, Retriever), question, Context.get(services, Tenant.Tenant), plan),
+    (searched): Effect.Effect<Looked> => {
+      const all = numbered(searched)
+      const passages = fitting(all, maxCharacters)
+      const stuffed: RagSection.Found = { passages, total: all.length, notes: undefined, failed: false, citations }
+      if (passages.length === 0 || (mode !== "map_reduce" && !useSummary))
+        return Effect.succeed({ found: stuffed, usage: ChatModel.noUsage, warnings: [] })
       const asking = { model: Context.get(services, ChatModel.ChatModel), settings, question }
-      const used = mode === "map_reduce" ? all.slice(0, settings.mapMaxChunks) : all
-      const notes = mode === "map_reduce" ? mapReduce(asking, used) : summarize(asking, fitting(used, maxCharacters))
-      return Effect.map(notes, (notes) => noted(used, notes))
+      const making = mode === "map_reduce" ? mapReduce(asking, all) : summarize(asking, passages)
+      return Effect.map(making, ({ failures, passages, text, usage }) => ({
+        found: text === undefined ? stuffed : { ...stuffed, passages, notes: text },
+        usage,
+        warnings: failures
+      }))
     }
   )
-  return onFailure === "fail"
-    ? looked
-    : Effect.catchAll(looked, (error) =>
-        Effect.succeed<Looked>({
-          found: { passages: [], notes: undefined, failed: true, citations },
-          usage: ChatModel.noUsage,
-          warnings: [error]
-        })
-      )
+  const failed = (error: RetrievalError): Looked => ({
+    found: { passages: [], total: 0, notes: undefined, failed: true, citations },
+    usage: ChatModel.noUsage,
+    warnings: [error]
+  })
+  return onFailure === "fail" ? looked : Effect.catchAll(looked, (error) => Effect.succeed(failed(error)))
 }
 
 // -----------------------------------------------------------------------------
 // citations
 // -----------------------------------------------------------------------------
 
-/** A passage that the model was shown, without its text. */
+/** A passage that the model was shown, or that what it was shown is made of, without its text. */
 export interface Shown extends Omit<RagSection.Numbered, "text"> {}
 
 /** A passage that an answer cites, and where in the text. */
@@ -213,18 +226,22 @@ const marked = (
   return { ...spent, history: [...result.history.slice(0, -1), { ...last, metadata }] }
 }
 
-/** The passages that the model was shown for an answer. */
+/** The passages that the model was shown for an answer, or that what it was shown is made of. */
 export const shown = ({ history }: Pick<AgentRun.AgentResult, "history">): ReadonlyArray<Shown> => {
   const kept = history.at(-1)?.metadata?.[metadataKey]
   // What stands there is what `marked` has written.
   return (kept as { readonly shown: ReadonlyArray<Shown> } | undefined)?.shown ?? []
 }
 
+/** A number in brackets, or several; not the text of a link, as in `[1](https://example.com)`. */
+const mark = /\[(\d+(?:\s*,\s*\d+)*)\](?!\()/g
+
 /** The passages that an answer cites by their numbers, in the order of the numbers. */
 export const citations = (result: Pick<AgentRun.AgentResult, "history" | "text">): ReadonlyArray<Citation> => {
   const places = new Map<number, Array<number>>()
-  for (const { 1: numbers, index } of result.text.matchAll(/\[(\d+(?:\s*,\s*\d+)*)\]/g)) {
-    for (const number of numbers!.split(",").map(Number)) places.set(number, [...(places.get(number) ?? []), index])
+  for (const { 1: numbers, index } of result.text.matchAll(mark)) {
+    for (const number of new Set(numbers!.split(",").map(Number)))
+      places.set(number, [...(places.get(number) ?? []), index])
   }
   return shown(result).flatMap((passage) => {
     const found = places.get(passage.number)
@@ -245,8 +262,10 @@ export interface ToolOptions extends CallOptions {
 
 /**
  * A tool with which the model searches by itself, in its own words, as often as it
- * likes. Of the settings those of the search count, and `maxCharacters`. A search
- * that fails is told to the model. Throws an `InvalidRag` where they make no sense.
+ * likes. What the run's call and the request say holds for it as it does for the
+ * handler; of the settings those of the search count, and `maxCharacters`. A search
+ * that fails is told to the model. What it finds has no numbers, so an answer made of
+ * it has no citations. Throws an `InvalidRag` where the tool's own settings make no sense.
  */
 export const tool = (options: ToolOptions = {}): Tool.Tool<never, Retriever> => {
   const {
@@ -267,15 +286,22 @@ export const tool = (options: ToolOptions = {}): Tool.Tool<never, Retriever> => 
       Effect.gen(function* () {
         const retriever = yield* Retriever
         const tenant = yield* Tenant.Tenant
-        const request = yield* Request
-        const plan = isSilent(request) ? ofTool : planned(request, options)
+        const said = [...(yield* Requests), ...ofCall(yield* AgentRun.currentMetadata)]
+        const plan = said.length === 0 ? ofTool : planned(...said, options)
         if (plan instanceof InvalidRag) return yield* Effect.fail({ reason: plan._tag, message: plan.message })
-        const found = yield* Effect.mapError(
-          search(retriever, query, tenant, plan.settings, plan.filter),
-          ({ message, reason }) => ({ reason, message })
-        )
+        const found = yield* Effect.mapError(search(retriever, query, tenant, plan), ({ message, reason }) => ({
+          reason,
+          message
+        }))
         const passages = fitting(numbered(found), plan.settings.maxCharacters)
-        return passages.map(({ id, source, text }: Passage) => ({ id, source, text }))
+        if (passages.length === 0 && found.length > 0)
+          return yield* Effect.fail({ reason: "NoRoom", message: "Passages were found, but none of them has room." })
+        return passages.map(({ id, metadata, source, text }) => ({
+          id,
+          source,
+          ...RagSection.headings(metadata),
+          text
+        }))
       })
   })
 }

@@ -1,6 +1,6 @@
 /**
- * Settings and filter as plain data, under the keys that they have in an agent file, a
- * step of a workflow definition or the options of a command.
+ * Settings and filter as plain data, under the keys that they have in the options of a
+ * step of a workflow definition.
  *
  * @example
  * ```ts

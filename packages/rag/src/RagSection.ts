@@ -3,7 +3,8 @@
  * own, so that a handler after the retrieval can change it or take it out.
  */
 import { Instructions } from "@heddle/core"
-import type { Passage } from "./Retriever.ts"
+import { clip } from "./internal/clip.ts"
+import type { Metadata, Passage } from "./Retriever.ts"
 
 /** The source of the section. */
 export const source = "retrieval"
@@ -15,8 +16,10 @@ export interface Numbered extends Passage {
 
 /** What there is to tell the model. */
 export interface Found {
-  /** The best first; those that had room. */
+  /** The best first: those that had room, or that what the model has made of them is made of. */
   readonly passages: ReadonlyArray<Numbered>
+  /** How many the search has found. */
+  readonly total: number
   /** What the model has made of the passages before. */
   readonly notes: string | undefined
   /** Whether the search failed, so that nothing is known. */
@@ -32,18 +35,50 @@ const citing = "Cite what you take from a passage by its number in brackets, suc
 export const text = (found: Found): string => {
   if (found.failed)
     return "The documents could not be searched. Do not guess at what they say; tell the user that you cannot look it up at the moment."
-  if (found.passages.length === 0)
+  if (found.total === 0)
     return "The documents were searched for what the user says, and nothing was found. Do not guess at what they say."
+  if (found.passages.length === 0)
+    return "Passages of documents were found for what the user says, but there is no room to show you any. Do not guess at what they say; tell the user that there are some, and that you cannot read them."
   const cite = found.citations ? ` ${citing}` : ""
   const gap = "Where they do not have the answer, say so."
   if (found.notes === undefined)
     return `These passages of documents were found for what the user says. ${quoting} ${gap}${cite}\n\n${found.passages.map(quoted).join("\n\n")}`
-  const sources = found.passages.map(({ number, source }) => `[${number}] ${oneLine(source)}`).join("\n")
-  return `These are notes on passages of documents that were found for what the user says. ${quoting} ${gap}${cite}\n\n${Instructions.quoted("notes", found.notes)}\n\nThe passages are from:\n${Instructions.quoted("sources", sources)}`
+  return `These are notes on passages of documents that were found for what the user says. ${quoting} ${gap}${cite}\n\n${quotedNotes(found.notes)}\n\nThe passages are from:\n${quotedSources(found.passages)}`
 }
 
-/** A passage between tags that it cannot leave. */
-export const quoted = ({ number, source, text }: Numbered): string =>
-  Instructions.quoted("passage", text, { number, source })
+/**
+ * A passage between tags that it cannot leave, which say its number, its source and,
+ * as its metadata has them, the `title` of the document and the `heading` above it.
+ * A number in brackets in its text would look like a citation: `[12]` becomes `[ 12 ]`.
+ */
+export const quoted = ({ metadata, number, source, text }: Numbered): string =>
+  Instructions.quoted("passage", withoutNumbers(text), { number, source, ...headings(metadata) })
 
-const oneLine = (text: string): string => text.replace(/\s+/g, " ")
+/** Notes between tags. */
+export const quotedNotes = (notes: string): string => Instructions.quoted("notes", notes)
+
+/** The numbers and sources of passages between tags. */
+export const quotedSources = (passages: ReadonlyArray<Numbered>): string =>
+  Instructions.quoted(
+    "sources",
+    passages.map(({ number, source }) => `[${number}] ${withoutNumbers(source.replace(/\s+/g, " "))}`).join("\n")
+  )
+
+const withoutNumbers = (text: string): string => text.replace(/\[(\d+(?:\s*,\s*\d+)*)\]/g, "[ $1 ]")
+
+/** The most of a title, and of a heading. */
+const maxHeading = 200
+
+/** What a passage is marked with that says where in a document it stands. */
+export const headings = (metadata: Metadata): { readonly title?: string; readonly heading?: string } => ({
+  ...ofText("title", metadata),
+  ...ofText("heading", metadata)
+})
+
+const ofText = <Key extends string>(key: Key, metadata: Metadata): { readonly [K in Key]?: string } => {
+  const value = Object.hasOwn(metadata, key) ? metadata[key] : undefined
+  // An object of one key has the type of that key alone.
+  return (typeof value === "string" && value !== "" ? { [key]: clip(value, maxHeading) } : {}) as {
+    [K in Key]?: string
+  }
+}

@@ -34,7 +34,7 @@ const Time = Schema.Union(
 export const RagSettings = Schema.Struct({
   /** `stuff` unless said. */
   mode: optional(RagMode),
-  /** Passages that are searched for. 5 unless said. */
+  /** Passages that are searched for; with 0 nothing is searched. 5 unless said. */
   topK: optional(wholeFrom(0)),
   /** Passages with a lower score are left out. 0 unless said, which leaves out none. */
   minScore: optional(Schema.Number.pipe(Schema.between(0, 1)).annotations(expecting("a number from 0 to 1"))),
@@ -44,7 +44,7 @@ export const RagSettings = Schema.Struct({
   mapMaxChunks: optional(wholeFrom(1)),
   /** Of `map_reduce`: calls of the model at once. 4 unless said. */
   concurrency: optional(wholeFrom(1)),
-  /** Characters of passages or notes in the instructions. 12,000 unless said. */
+  /** Characters of what is quoted: of passages with their tags, or of the one text with its sources; and of what a call for notes is given. 12,000 unless said. */
   maxCharacters: optional(wholeFrom(0)),
   /** For the search. 10 seconds unless said. */
   searchTimeout: optional(Time),
@@ -52,7 +52,7 @@ export const RagSettings = Schema.Struct({
   mapTimeout: optional(Time),
   /** For making one text of notes or of passages. 1 minute unless said. */
   reduceTimeout: optional(Time),
-  /** Whether the run goes on, with a warning, or fails when the search fails. `continue` unless said. */
+  /** Whether the run goes on, with a warning, or fails when the search fails. A defect is no failure: it ends the run. `continue` unless said. */
   onFailure: optional(oneOf("continue", "fail")),
   /** The name of the model that takes notes and makes one text of them, for `ModelOptions.model`. The model's own default unless said. */
   notesModel: optional(Schema.NonEmptyString),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Agent, AgentRun, type ChatModel, Errors, Instructions, Message, Tenant, Tools } from "@heddle/core"
-import { Rag, RagErrors, RagSection, type RagSettings, Retriever } from "@heddle/rag"
+import { DocumentIndex, LexicalIndex, Rag, RagErrors, RagSection, type RagSettings, Retriever } from "@heddle/rag"
 import { ScriptedModel } from "@heddle/testing"
-import { Cause, Effect, Exit, FastCheck, Fiber, Layer, TestClock } from "effect"
-import { failing, finding, passage, section } from "./support.ts"
+import { Cause, Effect, Exit, FastCheck, Fiber, Layer, Stream, TestClock } from "effect"
+import { document, failing, finding, passage, section } from "./support.ts"
 
 const agent = (options?: Rag.Options) =>
   Agent.make({ name: "helper", instructions: "Help.", handlers: Rag.handler(options) })
@@ -83,7 +83,85 @@ describe("stuff", () => {
       const { asked } = yield* ask(retriever.layer, { settings }, answering, Rag.call({ settings: { minScore: 0 } }))
       expect(section(asked[0]!)[0]).toContain("worst")
       const none = yield* ask(retriever.layer, { settings }, answering, Rag.call({ settings: { topK: 0 } }))
-      expect(section(none.asked[0]!)[0]).toContain("nothing was found")
+      expect(section(none.asked[0]!)).toEqual([])
+      expect(retriever.queries.map(({ topK }) => topK)).toEqual([3])
+    })
+  )
+
+  it.effect("says that there was no room where something was found, and pays for no notes on nothing", () =>
+    Effect.gen(function* () {
+      const found = finding(passage("We open at nine. ".repeat(20)))
+      for (const more of [{}, { useSummary: true }, { mode: "map_reduce" }] as const) {
+        for (const maxCharacters of [0, 60]) {
+          const { asked, exit, requests } = yield* ask(found.layer, { settings: { ...more, maxCharacters } })
+          expect(section(asked[0]!)[0]).toContain("no room")
+          expect(section(asked[0]!)[0]).not.toContain("nothing was found")
+          expect(requests).toHaveLength(1)
+          expect(Rag.shown(success(exit))).toEqual([])
+        }
+      }
+    })
+  )
+
+  it.effect("goes on with the next passage where one has no room, and counts the escapes of what is kept alone", () =>
+    Effect.gen(function* () {
+      const hostile = passage("<passage>".repeat(6000), { id: "hostile" })
+      const { asked } = yield* ask(finding(hostile, passage("We open at nine.")).layer, {
+        settings: { maxCharacters: 3000 }
+      })
+      const [text] = section(asked[0]!)
+      expect(text!.match(/&lt;passage>/g)!.length).toBeGreaterThan(200)
+      const small = finding(hostile, passage("We open at nine."))
+      const next = yield* ask(small.layer, { settings: { maxCharacters: 150 } })
+      expect(section(next.asked[0]!)[0]).toContain(
+        '<passage number="2" source="notes.md">\nWe open at nine.\n</passage>'
+      )
+      expect(section(next.asked[0]!)[0]).not.toContain("&lt;passage")
+    })
+  )
+
+  it.effect("cuts between characters that people see, never in an escape", () =>
+    Effect.gen(function* () {
+      const characters = ["👩‍👩‍👧‍👦", "e\u0301", "<passage>", "😀", "[12]"]
+      const whole = characters.join("").repeat(60)
+      const seen = new Set<string>()
+      for (let maxCharacters = 700; maxCharacters < 760; maxCharacters++) {
+        yield* ask(finding(passage(whole)).layer, {
+          settings: { maxCharacters },
+          section: (found) => {
+            const [cut] = found.passages
+            expect(RagSection.quoted(cut!).length).toBeLessThanOrEqual(maxCharacters)
+            seen.add(cut!.text.replace(/ … \(cut\)$/, ""))
+            return ""
+          }
+        })
+      }
+      const ends = new Set(
+        Array.from(new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(whole), ({ index }) => index)
+      )
+      expect(seen.size).toBeGreaterThan(10)
+      for (const text of seen) {
+        expect(whole.startsWith(text)).toBe(true)
+        expect(ends.has(text.length)).toBe(true)
+      }
+    })
+  )
+
+  it.effect("says where in a document a passage stands", () =>
+    Effect.gen(function* () {
+      const metadata = { title: "Visits", heading: 'Guide > "Hours"', line: 3 }
+      const found = finding(
+        passage("At nine.", { metadata }),
+        passage("At ten.", { metadata: { heading: 4, title: "" } })
+      )
+      const { asked, requests } = yield* ask(found.layer, { settings: { mode: "map_reduce" } }, (request) =>
+        request.purpose === "rag_map" ? "NOTHING" : answering(request)
+      )
+      const tag =
+        '<passage number="1" source="notes.md" title="Visits" heading="Guide &#62; &#34;Hours&#34;">\nAt nine.'
+      expect(section(asked[0]!)[0]).toContain(tag)
+      expect(section(asked[0]!)[0]).toContain('<passage number="2" source="notes.md">')
+      expect(Message.text(requests[0]!.history[0]!)).toContain(tag)
     })
   )
 
@@ -126,6 +204,23 @@ describe("stuff", () => {
     })
   )
 
+  it.effect("has the text made, and shows the sources, of those that had room alone", () =>
+    Effect.gen(function* () {
+      const long = (text: string) => passage(`${text} ${"and so on ".repeat(20)}`)
+      const { asked, exit, requests } = yield* ask(
+        finding(long("Passage 1"), long("Passage 2")).layer,
+        {
+          settings: { useSummary: true, maxCharacters: 350 }
+        },
+        ({ purpose }) => (purpose === "rag_summary" ? "all passages [1]" : "At nine. [1] [2]")
+      )
+      expect(Message.text(requests[0]!.history[0]!)).not.toContain("Passage 2")
+      expect(section(asked[0]!)[0]).not.toContain("[2] notes.md")
+      expect(Rag.shown(success(exit)).map(({ number }) => number)).toEqual([1])
+      expect(Rag.citations(success(exit)).map(({ number }) => number)).toEqual([1])
+    })
+  )
+
   const texts = FastCheck.array(FastCheck.string({ maxLength: 400, unit: "binary" }), { maxLength: 6 })
   it.effect.prop(
     "keeps to the characters that there are",
@@ -142,8 +237,11 @@ describe("stuff", () => {
           }
         })
         expect(seen!.passages.map(RagSection.quoted).join("\n\n").length).toBeLessThanOrEqual(maxCharacters)
-        // What is shown are the best, in their order.
-        expect(seen!.passages.map(({ id }) => id)).toEqual(texts.map((_, i) => `${i}`).slice(0, seen!.passages.length))
+        // Each begins like the one of its number, and they are in their order.
+        const numbers = seen!.passages.map(({ number }) => number)
+        expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
+        for (const { number, text } of seen!.passages)
+          expect(texts[number - 1]!.startsWith(text.replace(/ … \(cut\)$/, ""))).toBe(true)
       }),
     { fastCheck: { numRuns: 200 } }
   )
@@ -209,6 +307,80 @@ describe("map_reduce", () => {
         }
       ])
     })
+  )
+
+  it.effect("takes what a model says that has nothing to say for nothing, however it says it", () =>
+    Effect.gen(function* () {
+      for (const nothing of ["NOTHING", "Nothing.", "**NOTHING**", '"NOTHING"', "“Nothing”"]) {
+        const { requests } = yield* ask(three.layer, mapReduce(), (request) =>
+          request.purpose === "rag_map" ? nothing : answering(request)
+        )
+        expect(requests.map(({ purpose }) => purpose)).toEqual(["rag_map", "rag_map", "rag_map", "agent"])
+      }
+      const { requests } = yield* ask(three.layer, mapReduce(), (request) =>
+        request.purpose === "rag_map" ? "Nothing is open on Monday." : answering(request)
+      )
+      expect(requests.map(({ purpose }) => purpose)).toContain("rag_reduce")
+    })
+  )
+
+  it.effect("shows, and lets be cited, the passages alone that notes were taken on", () =>
+    Effect.gen(function* () {
+      const { asked, exit } = yield* ask(three.layer, mapReduce(), (request) => {
+        if (request.purpose === "agent") return "At nine. [1] [2] [3]"
+        const text = Message.text(request.history.at(-1)!)
+        return request.purpose === "rag_map" && text.includes("Passage 2") ? "NOTHING" : answering(request)
+      })
+      expect(section(asked[0]!)[0]).toContain("<sources>\n[1] notes.md\n[3] notes.md\n</sources>")
+      expect(Rag.shown(success(exit)).map(({ number }) => number)).toEqual([1, 3])
+      expect(Rag.citations(success(exit)).map(({ number }) => number)).toEqual([1, 3])
+    })
+  )
+
+  it.effect("falls back to all that `stuff` shows", () =>
+    Effect.gen(function* () {
+      const fails = ({ purpose }: ChatModel.ModelRequest) => (purpose === "agent" ? "At nine." : "")
+      const mapped = yield* ask(three.layer, mapReduce({ mapMaxChunks: 1 }), fails)
+      const stuffed = yield* ask(three.layer)
+      expect(section(mapped.asked[0]!)).toEqual(section(stuffed.asked[0]!))
+      expect(Rag.shown(success(mapped.exit))).toHaveLength(3)
+    })
+  )
+
+  it.effect("gives a note on each passage no more than its share, and a passage no more than there is", () =>
+    Effect.gen(function* () {
+      const long = finding(passage("Passage 1"), passage(`Passage 2 ${"and so on ".repeat(2000)}`))
+      const { exit, requests } = yield* ask(long.layer, mapReduce({ maxCharacters: 1000 }), (request) =>
+        request.purpose === "rag_map" && Message.text(request.history.at(-1)!).includes("Passage 1")
+          ? "x".repeat(501)
+          : answering(request)
+      )
+      const [, second, reduced] = requests.map(({ history }) => Message.text(history.at(-1)!))
+      const material = second!.slice(second!.indexOf("<passage"))
+      expect(material.length).toBeLessThanOrEqual(1000)
+      expect(material.length).toBeGreaterThan(900)
+      expect(reduced!.match(/<note /g)).toHaveLength(1)
+      expect(success(exit).warnings?.map(({ error }) => error)).toEqual([
+        new RagErrors.NotesFailed({ step: "map", passage: "Passage 1", reason: "TooLong" })
+      ])
+    })
+  )
+
+  const paths = FastCheck.array(FastCheck.string({ maxLength: 60 }), { minLength: 1, maxLength: 5 })
+  it.effect.prop(
+    "keeps the one text and the sources to the characters that there are",
+    [paths, FastCheck.string({ maxLength: 200 }), FastCheck.integer({ min: 50, max: 400 }), FastCheck.boolean()],
+    ([paths, one, maxCharacters, useSummary]) =>
+      Effect.gen(function* () {
+        const found = finding(...paths.map((source, i) => passage(`Passage ${i}`, { source })))
+        const settings = { maxCharacters, ...(useSummary ? { useSummary } : { mode: "map_reduce" as const }) }
+        const { asked } = yield* ask(found.layer, { settings }, ({ purpose }) => (purpose === "rag_map" ? "note" : one))
+        const text = section(asked[0]!)[0]!
+        const notes = text.indexOf("<notes>")
+        if (notes >= 0)
+          expect(text.slice(notes).replace("The passages are from:\n", "").length).toBeLessThanOrEqual(maxCharacters)
+      }),
+    { fastCheck: { numRuns: 200 } }
   )
 
   it.effect("waits for each note no longer than it may", () =>
@@ -325,7 +497,18 @@ describe("a search that fails", () => {
       const run = yield* Effect.fork(ask(never, { settings: { onFailure: "fail", searchTimeout: 2000 } }))
       yield* TestClock.adjust("2 seconds")
       const { exit } = yield* Fiber.join(run)
-      expect(Exit.isFailure(exit) && Cause.squash(exit.cause)).toMatchObject({ reason: "Timeout" })
+      expect(Exit.isFailure(exit) && Cause.squash(exit.cause)).toMatchObject({
+        reason: "Timeout",
+        message: "The search took longer than 2000 ms."
+      })
+    })
+  )
+
+  it.effect("is none that dies: a defect ends the run", () =>
+    Effect.gen(function* () {
+      const broken = Layer.succeed(Retriever.Retriever, { search: () => Effect.die(new Error("broken")) })
+      const { exit } = yield* ask(broken)
+      expect(Exit.isFailure(exit) && Cause.isDie(exit.cause)).toBe(true)
     })
   )
 })
@@ -335,7 +518,7 @@ describe("settings", () => {
   const shown = (call: Rag.CallOptions | undefined, request: Rag.CallOptions = {}) =>
     Effect.map(
       Rag.within(request)(ask(three.layer, counted(), answering, call && Rag.call(call))),
-      ({ asked }) => section(asked[0]!)[0]!.match(/<passage /g)?.length ?? 0
+      ({ asked }) => section(asked[0]!)[0]?.match(/<passage /g)?.length ?? 0
     )
 
   it.effect("are those of the request over the call's over the agent's", () =>
@@ -345,6 +528,33 @@ describe("settings", () => {
       expect(yield* shown({ settings: { topK: 2 } }, { settings: { topK: 3 } })).toBe(3)
       expect(yield* shown({ settings: { topK: 2 } }, { settings: { topK: 0 } })).toBe(0)
       expect(yield* shown({ settings: { topK: 2 } }, { settings: { minScore: 0 } })).toBe(2)
+    })
+  )
+
+  it.effect("of requests inside of requests are the inner ones over the outer ones, each on its own", () =>
+    Effect.gen(function* () {
+      const retriever = finding(passage("one"))
+      const asking = ask(retriever.layer)
+      const outer = Rag.within({ settings: { topK: 3, minScore: 0.25 }, filter: { collection: "docs" } })
+      yield* outer(Rag.within({ settings: { topK: 2 }, filter: { sources: ["*.md"] } })(asking))
+      yield* outer(Rag.within({ settings: { mode: "none" } })(asking))
+      expect(retriever.queries).toEqual([
+        expect.objectContaining({ topK: 2, minScore: 0.25, filter: { collection: "docs", sources: ["*.md"] } })
+      ])
+    })
+  )
+
+  it.effect("of a request are those of all that runs in a stream", () =>
+    Effect.gen(function* () {
+      const retriever = finding(passage("one"))
+      const model = yield* ScriptedModel.make(answering)
+      yield* Agent.stream(agent(), "When do you open?").pipe(
+        Rag.withinStream({ settings: { topK: 2 } }),
+        Rag.withinStream({ settings: { topK: 3, minScore: 0.25 } }),
+        Stream.runDrain,
+        Effect.provide(Layer.merge(retriever.layer, model.layer))
+      )
+      expect(retriever.queries).toEqual([expect.objectContaining({ topK: 2, minScore: 0.25 })])
     })
   )
 
@@ -384,6 +594,44 @@ describe("settings", () => {
   )
 })
 
+describe("filters", () => {
+  const documents = ["docs/a.md", "docs/b.md", "news/a.md", "news/b.txt"].flatMap((source) => [
+    document(source, ["opening hours"], { language: source.includes("b") ? "en" : "de" })
+  ])
+
+  /** What is shown where the agent, the call and the request say these. */
+  const shown = (agents: Retriever.Filter, calls?: Retriever.Filter, requests?: Retriever.Filter) =>
+    Effect.gen(function* () {
+      const { index, retriever } = LexicalIndex.make()
+      yield* index.put(DocumentIndex.collection("all"), documents)
+      const { exit } = yield* Rag.within(requests === undefined ? {} : { filter: requests })(
+        ask(
+          Layer.succeed(Retriever.Retriever, retriever),
+          { filter: agents, query: () => "opening hours", settings: { topK: 1 } },
+          answering,
+          Rag.call(calls === undefined ? {} : { filter: calls })
+        )
+      )
+      return Rag.shown(success(exit)).map(({ source }) => source)
+    })
+
+  it.effect("all hold: what is said more closely narrows, and never widens", () =>
+    Effect.gen(function* () {
+      expect(yield* shown({ sources: ["docs/*"] }, { sources: ["*/b.*"] })).toEqual(["docs/b.md"])
+      expect(yield* shown({ sources: ["*/b.*"] }, { sources: ["*.txt", "*.md"] }, { sources: ["news/*"] })).toEqual([
+        "news/b.txt"
+      ])
+      expect(yield* shown({ sources: ["docs/*"] }, { metadata: { language: "en" } })).toEqual(["docs/b.md"])
+      expect(yield* shown({ sources: ["docs/*"] }, { sources: ["*"] })).toEqual(["docs/a.md"])
+      expect(yield* shown({ sources: ["docs/*"] }, { sources: ["news/*"] })).toEqual([])
+      expect(yield* shown({ sources: [] }, { sources: [""] }, { sources: ["*"] })).toEqual([])
+      expect(yield* shown({ collection: "all" }, { collection: "other" })).toEqual([])
+      expect(yield* shown({ collection: "other" }, {}, { collection: "all" })).toEqual([])
+      expect(yield* shown({ metadata: { language: "en" } }, { metadata: { language: "de" } })).toEqual([])
+    })
+  )
+})
+
 describe("citations", () => {
   it.effect("are the passages whose numbers the answer has", () =>
     Effect.gen(function* () {
@@ -394,6 +642,24 @@ describe("citations", () => {
         { number: 1, id: "Passage 1", source: "notes.md", score: 0.5, metadata: {}, places: [16] },
         { number: 3, id: "Passage 3", source: "notes.md", score: 0.5, metadata: {}, places: [6, 16] }
       ])
+    })
+  )
+
+  it.effect("are no links, and each place is there once", () =>
+    Effect.gen(function* () {
+      const { exit } = yield* ask(three.layer, {}, () => "See [1](https://example.com/1) and [2, 2].")
+      expect(Rag.citations(success(exit)).map(({ number, places }) => [number, places])).toEqual([[2, [35]]])
+    })
+  )
+
+  it.effect("are no numbers in brackets that a document has", () =>
+    Effect.gen(function* () {
+      const text = "As shown [2], a[0] = [1, 3] and [x]; see [3](https://example.com)."
+      const quoting: ScriptedModel.Script = ({ instructions }) =>
+        /<passage number="1"[^>]*>\n(.*)\n<\/passage>/.exec(Instructions.render(instructions))![1]!
+      const { exit } = yield* ask(finding(passage(text), passage("two"), passage("three")).layer, {}, quoting)
+      expect(success(exit).text).toBe("As shown [ 2 ], a[ 0 ] = [ 1, 3 ] and [x]; see [ 3 ](https://example.com).")
+      expect(Rag.citations(success(exit))).toEqual([])
     })
   )
 
@@ -415,13 +681,13 @@ describe("the tool", () => {
   const searching = (options?: Rag.ToolOptions) =>
     Agent.make({ name: "helper", instructions: "Help.", tools: Tools.make(Rag.tool(options)) })
 
-  const run = (retriever: Layer.Layer<Retriever.Retriever>, options?: Rag.ToolOptions) =>
+  const run = (retriever: Layer.Layer<Retriever.Retriever>, options?: Rag.ToolOptions, call?: Agent.CallOptions) =>
     Effect.gen(function* () {
       const model = yield* ScriptedModel.make([
         { calls: [{ tool: options?.name ?? "search_documents", arguments: { query: "opening hours" } }] },
         "At nine."
       ])
-      const result: AgentRun.AgentResult = yield* Agent.run(searching(options), "When do you open?").pipe(
+      const result: AgentRun.AgentResult = yield* Agent.run(searching(options), "When do you open?", call).pipe(
         Effect.provide(Layer.merge(retriever, model.layer))
       )
       return result.history.flatMap(Message.toolCalls)[0]!.outcome
@@ -433,6 +699,30 @@ describe("the tool", () => {
       const outcome = yield* run(retriever.layer, { name: "look_up", settings: { topK: 1 } })
       expect(outcome).toEqual(Message.succeeded([{ id: "1", source: "notes.md", text: "one" }]))
       expect(retriever.queries[0]).toMatchObject({ query: "opening hours", topK: 1 })
+    })
+  )
+
+  it.effect("obeys what the call and the request say, over its own settings", () =>
+    Effect.gen(function* () {
+      const retriever = finding(passage("one", { metadata: { heading: "Hours" } }))
+      const options = { settings: { topK: 1, minScore: 0.1 }, filter: { collection: "docs" } }
+      const call = Rag.call({ settings: { topK: 2, minScore: 0.2 }, filter: { sources: ["*.md"] } })
+      const outcome = yield* run(retriever.layer, options, call).pipe(Rag.within({ settings: { topK: 3 } }))
+      expect(outcome).toEqual(Message.succeeded([{ id: "one", source: "notes.md", heading: "Hours", text: "one" }]))
+      expect(retriever.queries).toEqual([
+        expect.objectContaining({ topK: 3, minScore: 0.2, filter: { collection: "docs", sources: ["*.md"] } })
+      ])
+    })
+  )
+
+  it.effect("tells apart that nothing was found and that nothing had room", () =>
+    Effect.gen(function* () {
+      expect(yield* run(finding().layer)).toEqual(Message.succeeded([]))
+      const full = yield* run(three.layer, { settings: { maxCharacters: 10 } })
+      expect(full).toMatchObject({ _tag: "Failed", error: { reason: "NoRoom" } })
+      const none = finding(passage("one"))
+      expect(yield* run(none.layer, { settings: { topK: 0 } })).toEqual(Message.succeeded([]))
+      expect(none.queries).toEqual([])
     })
   )
 

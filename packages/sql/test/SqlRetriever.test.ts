@@ -1,10 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import { SqlClient } from "@effect/sql"
-import { EmbeddingModel, Errors } from "@heddle/core"
-import { DocumentIndex, LexicalIndex, type RagErrors, Retriever } from "@heddle/rag"
+import { Agent, EmbeddingModel, Errors } from "@heddle/core"
+import { DocumentIndex, LexicalIndex, Rag, type RagErrors, Retriever } from "@heddle/rag"
 import { documentIndex } from "@heddle/rag/testing"
 import { type DatabaseError, SqlRetriever } from "@heddle/sql"
 import { layer as libsql } from "@heddle/sql/libsql"
+import { ScriptedModel } from "@heddle/testing"
 import { hostile } from "@heddle/testing/Rules"
 import { Effect, FastCheck, Fiber, Layer } from "effect"
 import { spawn } from "node:child_process"
@@ -104,6 +105,29 @@ describe("by words", () => {
       const [passage] = yield* Effect.provide(search("zebras"), layer)
       expect(passage).toMatchObject({ id: "a#0", text: "a zebra", source: "a", metadata: { page: 1 } })
     })
+  )
+
+  it.effect("is searched for what all filters of a run let through", () =>
+    Effect.gen(function* () {
+      const documents = ["docs/a.md", "docs/b.md", "news/b.md"].map((source) => document(source, ["a zebra"]))
+      yield* put(...documents, ...Array.from({ length: 50 }, (_, n) => document(`docs/a${n}.md`, ["a zebra"])))
+      const model = yield* ScriptedModel.make(() => "A zebra.")
+      const shown = (filter: Retriever.Filter) =>
+        Agent.run(
+          Agent.make({
+            name: "helper",
+            handlers: Rag.handler({ settings: { topK: 2 }, filter: { collection: "notes", sources: ["docs/*"] } })
+          }),
+          "zebra",
+          Rag.call({ filter })
+        ).pipe(
+          Effect.map((result) => Rag.shown(result).map(({ source }) => source)),
+          Effect.provide(model.layer)
+        )
+      expect(yield* shown({ sources: ["*/b.md"] })).toEqual(["docs/b.md"])
+      expect(yield* shown({ sources: ["news/*"] })).toEqual([])
+      expect(yield* shown({ collection: "other" })).toEqual([])
+    }).pipe(Effect.provide(lexical(ownFile())))
   )
 
   it.effect("takes a query as words, whatever it says", () =>

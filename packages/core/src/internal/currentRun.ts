@@ -8,6 +8,7 @@ import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import type * as Exit from "effect/Exit"
 import { pipeArguments } from "effect/Pipeable"
 import * as Scope from "effect/Scope"
+import type { RunConfig } from "../AgentRun.ts"
 import type { HookName } from "../Handler.ts"
 import type { History } from "../History.ts"
 import type { Instructions } from "../Instructions.ts"
@@ -41,6 +42,8 @@ export class Cell implements Scope.Scope {
   readonly strategy = ExecutionStrategy.sequential
   /** The instructions in force. */
   instructions: Instructions
+  /** The metadata of the run, as handlers have left it so far. */
+  metadata: RunConfig["options"]["metadata"] = {}
   /** The attempt that is on. */
   attempt: CurrentAttempt | undefined
   /** The tools that the last model call was offered. */
@@ -53,6 +56,12 @@ export class Cell implements Scope.Scope {
     this.instructions = instructions
     this.attempt = attempt
     this.origins = beside === undefined ? new Map() : beside.origins
+  }
+
+  /** Goes on with what handlers have made of the run. */
+  follow({ instructions, options }: Pick<RunConfig, "instructions" | "options">): void {
+    this.instructions = instructions
+    this.metadata = options.metadata
   }
 
   /** Notes where an error came from, unless something further inside has noted it already. Says whether it did. */

@@ -67,7 +67,7 @@ interface Contexts {
 
 /** What there is to put back when an attempt is left. */
 interface WayBack {
-  readonly before: Pick<Cell, "attempt" | "instructions">
+  readonly before: Pick<Cell, "attempt" | "instructions" | "metadata">
   readonly contexts: Contexts | undefined
   readonly around: Attempt | undefined
   readonly restore: (leg: Leg) => Leg
@@ -96,7 +96,7 @@ class Path {
    */
   run(leg: () => Leg, contexts?: Contexts, around?: Attempt): Leg {
     const { attempt, cell } = this
-    const before = { attempt: cell.attempt, instructions: cell.instructions }
+    const before = { attempt: cell.attempt, instructions: cell.instructions, metadata: cell.metadata }
     cell.forget()
     return Effect.uninterruptibleMask((restore) => {
       cell.attempt = attempt
@@ -126,6 +126,7 @@ class Path {
     const end = cause === undefined ? Effect.void : this.end(cause, contexts === undefined, restore)
     cell.attempt = before.attempt
     cell.instructions = before.instructions
+    cell.metadata = before.metadata
     around?.follow(attempt)
     return contexts === undefined ? end : enterContext(contexts.outside, end)
   }
@@ -146,7 +147,7 @@ class Path {
 
   /** Enters handler `i` and all after it, then the loop. */
   next(i: number, config: RunConfig, resolved: ReadonlyArray<Resolved>): Leg {
-    this.cell.instructions = config.instructions
+    this.cell.follow(config)
     const handler = this.ready.handlers[i]
     if (handler === undefined) return this.loop(config, resolved)
     const { name, source } = handler
@@ -206,7 +207,7 @@ class Path {
   }
 
   private before(i: number, name: string, hooks: AnyHooks, config: RunConfig, resolved: ReadonlyArray<Resolved>): Leg {
-    this.cell.instructions = config.instructions
+    this.cell.follow(config)
     const { beforeAgent } = hooks
     if (beforeAgent === undefined) return this.next(i + 1, config, resolved)
     const out = wayOut(name, "beforeAgent")

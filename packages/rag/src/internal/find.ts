@@ -1,29 +1,32 @@
 /**
  * Searches, and keeps to what there is room for.
  */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import { RetrievalError } from "../RagErrors.ts"
 import { type Numbered, quoted } from "../RagSection.ts"
-import type { Effective } from "../RagSettings.ts"
-import type { Filter, Passage, Service } from "../Retriever.ts"
+import type { Passage, Service } from "../Retriever.ts"
+import { clip } from "./clip.ts"
+import type { Plan } from "./plan.ts"
+import { sift } from "./sift.ts"
 import { timely } from "./timely.ts"
 
-/** Searches for a run, within the time that there is. */
+/** Searches for a run, within the time that there is. For no passages at all nothing is searched. */
 export const search = (
   retriever: Service,
   query: string,
   tenant: string,
-  { minScore, searchTimeout, topK }: Effective,
-  filter: Filter | undefined
-): Effect.Effect<ReadonlyArray<Passage>, RetrievalError> =>
-  retriever
-    .search({ query, topK, minScore, tenant, ...(filter !== undefined && { filter }) })
-    .pipe(
-      timely(
-        searchTimeout,
-        () => new RetrievalError({ reason: "Timeout", message: `The search took longer than ${searchTimeout}.` })
-      )
-    )
+  { filter, rest, settings: { minScore, searchTimeout, topK } }: Plan
+): Effect.Effect<ReadonlyArray<Passage>, RetrievalError> => {
+  if (topK === 0) return Effect.succeed([])
+  const asked = { query, topK, minScore, tenant, ...(filter !== undefined && { filter }) }
+  // What a filter leaves out takes no places, however much of it there is.
+  const found = rest === undefined ? retriever.search(asked) : sift(retriever, rest, { maxCandidates: Infinity })(asked)
+  const time = typeof searchTimeout === "number" ? `${searchTimeout} ms` : searchTimeout
+  return timely(
+    searchTimeout,
+    () => new RetrievalError({ reason: "Timeout", message: `The search took longer than ${time}.` })
+  )(found)
+}
 
 /** Numbers passages from 1. */
 export const numbered = (passages: ReadonlyArray<Passage>): ReadonlyArray<Numbered> =>
@@ -33,26 +36,38 @@ export const numbered = (passages: ReadonlyArray<Passage>): ReadonlyArray<Number
 const tooShort = 200
 
 /** What stands between two passages. */
-const gap = "\n\n".length
+export const gap = "\n\n".length
 
 const ellipsis = " … (cut)"
 
-/** The first passages that have room, with their tags. One that has not is cut, if enough of it is left. */
+/**
+ * The best passages that have room, with their tags. One that has not is cut, if
+ * enough of it is left, or makes room for those behind it.
+ */
 export const within = (passages: ReadonlyArray<Numbered>, maxCharacters: number): ReadonlyArray<Numbered> => {
   const kept: Array<Numbered> = []
   let room = maxCharacters
   for (const passage of passages) {
-    const length = quoted(passage).length
-    if (length <= room) {
-      kept.push(passage)
-      room -= length + gap
-      continue
-    }
-    // Taking tags apart makes a text longer: what is cut by that much fits in any case.
-    const tags = length - passage.text.length
-    const left = room - tags - ellipsis.length
-    if (left >= tooShort) kept.push({ ...passage, text: passage.text.slice(0, left).trimEnd() + ellipsis })
-    break
+    const fitting = lengthOf(passage) <= room ? passage : cut(passage, room)
+    if (fitting === undefined) continue
+    kept.push(fitting)
+    room -= lengthOf(fitting) + gap
   }
   return kept
+}
+
+const lengthOf = (passage: Numbered): number => quoted(passage).length
+
+/** As much of a passage as there is room for, tags and escapes of what is kept included. */
+const cut = (passage: Numbered, room: number): Numbered | undefined => {
+  const first = (length: number): Numbered => ({ ...passage, text: passage.text.slice(0, length) + ellipsis })
+  // More of a text is never shorter between its tags.
+  let [least, most] = [0, Math.min(passage.text.length, Math.max(room, 0))]
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2)
+    if (lengthOf(first(middle)) <= room) least = middle
+    else most = middle - 1
+  }
+  const text = clip(passage.text, least)
+  return text.length < tooShort ? undefined : { ...passage, text: text.trimEnd() + ellipsis }
 }
