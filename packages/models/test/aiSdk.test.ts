@@ -279,6 +279,31 @@ describe("a stream", () => {
   )
 })
 
+describe("a call without arguments", () => {
+  const call = { type: "tool-call", toolCallId: "1", toolName: "now", input: "" } as const
+  const saying = (unified: "tool-calls" | "length", ...contents: ReadonlyArray<typeof call>) =>
+    Effect.gen(function* () {
+      const ending = { ...end, finishReason: { unified, raw: "x" } }
+      const model = aiSdk.fromLanguageModel(fake(contents, [...contents, { type: "finish", ...ending }], ending))
+      const whole = yield* ask(model, {})
+      const { value } = yield* Call.collect(model.call(ChatModel.request({})), ChatModel.fold)
+      expect(value).toEqual(whole)
+      return whole.content.map((content) => content._tag === "ToolCall" && content.arguments)
+    })
+
+  it.effect("has none", () =>
+    Effect.gen(function* () {
+      expect(yield* saying("tool-calls", call, { ...call, toolCallId: "2" })).toEqual([{}, {}])
+    })
+  )
+
+  it.effect("that was cut off has not said which", () =>
+    Effect.gen(function* () {
+      expect(yield* saying("length", call, { ...call, toolCallId: "2" })).toEqual([{}, ""])
+    })
+  )
+})
+
 describe("errors", () => {
   const sdk = (name: string, fields: object = {}) =>
     Object.assign(

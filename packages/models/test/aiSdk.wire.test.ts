@@ -192,6 +192,30 @@ describe("what providers say in the middle of a stream", () => {
       expect(said(yield* streamed(model)).at(-1)).toBe(`weather ${JSON.stringify('{"city":"Paris"oops')}`)
     })
   )
+
+  it.scopedLive.each(Object.entries(exchanges))(
+    "arguments that are no object are sent back as one, since servers refuse others: %s",
+    ([, { body, provider }]) =>
+      Effect.gen(function* () {
+        const wire = yield* serve(() => ({ body }))
+        const model = yield* modelAt(wire.url, provider)
+        for (const args of ['{"city":', "", [1], undefined]) {
+          const call = Message.toolCall("1", "weather", args, Message.failed("no"))
+          yield* streamed(model, request([Message.user("hello"), Message.assistant([call]), Message.user("?")]))
+          const sent = wire.asked.at(-1)!.body.replaceAll("\\", "")
+          expect(sent.replaceAll(" ", "")).toContain(`{"invalid":${JSON.stringify(args ?? null).replaceAll("\\", "")}}`)
+        }
+      })
+  )
+
+  it.scopedLive("a turn that Anthropic pauses is not over", () =>
+    Effect.gen(function* () {
+      const body = exchanges["anthropic"]!.body.replace('"stop_reason":"tool_use"', '"stop_reason":"pause_turn"')
+      const wire = yield* serve(() => ({ body }))
+      const reply = yield* streamed(yield* modelAt(wire.url, providers.anthropic))
+      expect(reply.finishReason).toBe("pause")
+    })
+  )
 })
 
 describe("the key", () => {

@@ -60,14 +60,14 @@ describe("a reply", () => {
         { type: "source", sourceType: "url", id: "s1", url: "https://example.com/a", title: "A" },
         { type: "source", sourceType: "document", id: "s2", mediaType: "text/plain", title: "B", fileName: "b.txt" },
         { type: "file", mediaType: "image/png", data: "AAAA" },
-        { ...finish("pause", { cachedInputTokens: 2 }), metadata: { anthropic: { stopSequence: "END" } } }
+        { ...finish("unknown", { cachedInputTokens: 2 }), metadata: { anthropic: { stopSequence: "END" } } }
       )
       const { run, streamed } = yield* bothWays(EffectAi.fromLanguageModel(model), {})
       expect(run.finishReason).toBe("other")
       expect(run.metadata).toEqual({
         anthropic: { stopSequence: "END" },
         effectAi: {
-          reason: "pause",
+          reason: "unknown",
           usage: { cachedInputTokens: 2 },
           response: { id: "r1", modelId: "m", timestamp: "2026-01-02T03:04:05.000Z" },
           sources: [
@@ -78,6 +78,14 @@ describe("a reply", () => {
         }
       })
       expect(streamed).toEqual(run)
+    })
+  )
+
+  it.effect("that pauses is not over", () =>
+    Effect.gen(function* () {
+      const { model } = yield* saying(text("Let me"), finish("pause"))
+      const { run, streamed } = yield* bothWays(EffectAi.fromLanguageModel(model), {})
+      expect([run.finishReason, streamed.finishReason]).toEqual(["pause", "pause"])
     })
   )
 
