@@ -6,15 +6,14 @@ import { Errors } from "@heddle/core"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-
-const tooLong =
-  /context.?(length|window)|prompt is too long|too many (input )?tokens|request_too_large|maximum context/i
-const filtered = /content.?(filter|policy)|\bsafety\b/i
+import { filtered, ofStatus, retryAfterOf, tooLong, unpaid } from "../status.ts"
 
 /** What providers call their errors, in the body of a response or in a stream. */
 const named: ReadonlyArray<readonly [RegExp, Errors.ModelErrorReason]> = [
   [tooLong, "ContextLength"],
   [filtered, "ContentFilter"],
+  [/\bsafety\b/i, "ContentFilter"],
+  [unpaid, "Authentication"],
   [/rate.?limit|too many requests|resource_exhausted/i, "RateLimited"],
   [/overloaded|unavailable|api_error|server_error/i, "Overloaded"],
   [/timeout|timed out|deadline/i, "Timeout"],
@@ -26,12 +25,10 @@ const byName = (text: string): Errors.ModelErrorReason =>
   named.find(([pattern]) => pattern.test(text))?.[1] ?? "Unknown"
 
 const byStatus = (status: number, body: string): Errors.ModelErrorReason => {
-  if (status === 429) return "RateLimited"
-  if (status === 401 || status === 403) return "Authentication"
-  if (status === 408 || status === 504) return "Timeout"
-  if (status >= 500) return "Overloaded"
-  if (status < 400) return "InvalidResponse"
-  return status === 413 || tooLong.test(body) ? "ContextLength" : filtered.test(body) ? "ContentFilter" : "BadRequest"
+  const reason = ofStatus(status) ?? "InvalidResponse"
+  if (reason === "RateLimited" && unpaid.test(body)) return "Authentication"
+  if (reason !== "BadRequest") return reason
+  return tooLong.test(body) ? "ContextLength" : filtered.test(body) ? "ContentFilter" : reason
 }
 
 const reasonOf = (error: AiError.AiError): Errors.ModelErrorReason => {
@@ -54,16 +51,6 @@ const reasonOf = (error: AiError.AiError): Errors.ModelErrorReason => {
 
 const isStream = (error: AiError.HttpResponseError) =>
   (error.response.headers["content-type"] ?? "").includes("event-stream")
-
-/** The wait that a response asks for in milliseconds: `retry-after` is in seconds, or a date. */
-const retryAfter = (error: AiError.AiError, now: number): number | undefined => {
-  if (error._tag !== "HttpResponseError") return undefined
-  const { "retry-after": said, "retry-after-ms": exact } = error.response.headers
-  if (exact !== undefined && exact !== "" && Number(exact) >= 0) return Number(exact)
-  if (said === undefined || said === "") return undefined
-  const wait = Number.isNaN(Number(said)) ? Date.parse(said) - now : Number(said) * 1000
-  return Number.isNaN(wait) ? undefined : Math.max(0, wait)
-}
 
 const summary = (error: AiError.AiError): string =>
   error._tag === "MalformedInput" || error._tag === "MalformedOutput"
@@ -96,7 +83,7 @@ export const failWith = (spanned: unknown): Effect.Effect<never, Errors.ModelErr
   const inner = "cause" in error ? Cause.originalError(error.cause) : undefined
   if (inner instanceof Errors.ModelError) return Effect.fail(inner)
   return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const wait = retryAfter(error, now)
+    const wait = error._tag === "HttpResponseError" ? retryAfterOf(error.response.headers, now) : undefined
     const fields = { reason: reasonOf(error), message: summary(error), cause: withoutSecrets(error) }
     return Effect.fail(new Errors.ModelError(wait === undefined ? fields : { ...fields, retryAfter: wait }))
   })
