@@ -409,7 +409,7 @@ describe("a reply that is not over", () => {
     Effect.gen(function* () {
       let runs = 0
       const remove = Tool.make({ name: "remove", description: "Removes all.", execute: () => ++runs })
-      const agent = Agent.make({ name: "cleaner", tools: [remove] })
+      const agent = Agent.make({ name: "cleaner", tools: Tools.make(remove) })
       const pending = [Message.toolCall("1", "remove", {}), Message.toolCall("2", "remove", "")]
       for (const ask of [Effect.asVoid(Agent.run(agent, "go")), Effect.asVoid(events(agent))]) {
         const { layer, requests } = partly({ content: pending, finishReason: "length" })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Call, ChatModel, Errors, Message, Tool, Tools } from "@heddle/core"
-import { Deferred, Effect, Exit, Fiber } from "effect"
+import * as aiSdk from "@heddle/models/aiSdk"
+import { Deferred, Effect, Exit, Fiber, Redacted } from "effect"
 import { type Exchange, exchanges, text, thought } from "./support/exchanges.ts"
 import { key, modelAt, providers } from "./support/models.ts"
 import { serve, sse } from "./support/wire.ts"
@@ -87,6 +88,17 @@ describe.each(Object.entries(exchanges))("%s", (_name, { body, provider, sentBac
         yield* Fiber.interrupt(fiber).pipe(Effect.timeout("1 second"))
         yield* Deferred.await(wire.closed).pipe(Effect.timeout("2 seconds"))
       }
+    })
+  )
+
+  it.scopedLive("a server that does not end its stream after the reply is left, and the reply is not kept waiting", () =>
+    Effect.gen(function* () {
+      const wire = yield* serve(() => ({ body, after: "stall" }))
+      const model = yield* modelAt(wire.url, provider)
+      // What has no last word of its own is over when the stream is.
+      const reply = yield* Effect.timeoutOption(streamed(model), "500 millis")
+      if (reply._tag === "Some") expect(reply.value.finishReason).toBe("tool-calls")
+      yield* Deferred.await(wire.closed).pipe(Effect.timeout("5 seconds"))
     })
   )
 
@@ -231,6 +243,28 @@ describe("the key", () => {
         const model = yield* modelAt(wire.url, providers["openai, responses"], apiKey)
         const error = yield* Effect.flip(streamed(model))
         expect(JSON.stringify([error.message, error.cause, String(error.cause), error.stack])).not.toContain(key)
+      }
+    })
+  )
+
+  it.scopedLive("that no header takes is told by the name of its setting", () =>
+    Effect.gen(function* () {
+      for (const apiKey of [`${key}\n${key}`, `${key}…`]) {
+        const error = yield* Effect.flip(
+          Effect.scoped(
+            aiSdk.anthropic.make({
+              name: "m",
+              model: "m",
+              apiKey: Redacted.make(apiKey),
+              baseUrl: undefined,
+              options: {}
+            })
+          )
+        )
+        expect(error.reason).toBe("MissingSecret")
+        expect(error.message).toContain('"apiKeyFrom"')
+        expect(error.message).toContain("ANTHROPIC_API_KEY")
+        expect(error.message).not.toContain(key)
       }
     })
   )
