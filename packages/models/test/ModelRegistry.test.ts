@@ -693,7 +693,8 @@ describe("what is put around each model", () => {
     const { provider } = noting({
       make: ({ model }) =>
         Effect.succeed({
-          call: () => (model === "down" ? Call.fail(broken) : ChatModel.reply("ok", { inputTokens: 1, outputTokens: 2 }))
+          call: () =>
+            model === "down" ? Call.fail(broken) : ChatModel.reply("ok", { inputTokens: 1, outputTokens: 2 })
         })
     })
     const broken = new Errors.ModelError({ reason: "Overloaded", message: "what acme has said" })
@@ -710,10 +711,7 @@ describe("what is put around each model", () => {
     expectTypeOf(Models).toEqualTypeOf<
       Layer.Layer<ModelRegistry.ModelRegistry, ModelProvider.ModelUnavailable, UsageMeter.UsageMeter>
     >()
-    const Live = ModelRegistry.layerChatModel("fast").pipe(
-      Layer.provide(Models),
-      Layer.provideMerge(UsageMeter.layer)
-    )
+    const Live = ModelRegistry.layerChatModel("fast").pipe(Layer.provide(Models), Layer.provideMerge(UsageMeter.layer))
     return Effect.gen(function* () {
       const ask = Effect.flatMap(ChatModel.ChatModel, textOf)
       expect(yield* Effect.flip(ask).pipe(Tenant.within("acme"))).toBe(broken)

@@ -404,7 +404,11 @@ describe("errors", () => {
 describe("the cause of an error", () => {
   const secret = "key of no known form"
   const api = (fields: object) =>
-    Object.assign(new Error("no"), { [Symbol.for("vercel.ai.error.AI_APICallError")]: true, statusCode: 400, ...fields })
+    Object.assign(new Error("no"), {
+      [Symbol.for("vercel.ai.error.AI_APICallError")]: true,
+      statusCode: 400,
+      ...fields
+    })
   const shown = (error: unknown) => inspect(error, { depth: Infinity, showHidden: true })
 
   it("is the provider's error, without what was asked", () => {

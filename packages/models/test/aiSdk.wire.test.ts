@@ -91,15 +91,17 @@ describe.each(Object.entries(exchanges))("%s", (_name, { body, provider, sentBac
     })
   )
 
-  it.scopedLive("a server that does not end its stream after the reply is left, and the reply is not kept waiting", () =>
-    Effect.gen(function* () {
-      const wire = yield* serve(() => ({ body, after: "stall" }))
-      const model = yield* modelAt(wire.url, provider)
-      // What has no last word of its own is over when the stream is.
-      const reply = yield* Effect.timeoutOption(streamed(model), "500 millis")
-      if (reply._tag === "Some") expect(reply.value.finishReason).toBe("tool-calls")
-      yield* Deferred.await(wire.closed).pipe(Effect.timeout("5 seconds"))
-    })
+  it.scopedLive(
+    "a server that does not end its stream after the reply is left, and the reply is not kept waiting",
+    () =>
+      Effect.gen(function* () {
+        const wire = yield* serve(() => ({ body, after: "stall" }))
+        const model = yield* modelAt(wire.url, provider)
+        // What has no last word of its own is over when the stream is.
+        const reply = yield* Effect.timeoutOption(streamed(model), "500 millis")
+        if (reply._tag === "Some") expect(reply.value.finishReason).toBe("tool-calls")
+        yield* Deferred.await(wire.closed).pipe(Effect.timeout("5 seconds"))
+      })
   )
 
   it.scopedLive("a stall ends with the timeout of who calls, and the connection is closed", () =>

@@ -57,7 +57,8 @@ const tells = (value: unknown, secrets: ReadonlyArray<string>): boolean => {
     if (seen.add(next).size > mostValues) return true
     try {
       if (next instanceof Headers || next instanceof Map) open.push(...Array.from(next.entries()).flat())
-      else if (!ArrayBuffer.isView(next)) for (const key of Reflect.ownKeys(next)) open.push(key, Reflect.get(next, key))
+      else if (!ArrayBuffer.isView(next))
+        for (const key of Reflect.ownKeys(next)) open.push(key, Reflect.get(next, key))
     } catch {
       // What cannot be looked into is not passed on.
       return true

@@ -5,7 +5,7 @@ import type * as Response from "@effect/ai/Response"
 import { Agent, AgentRun, Call, ChatModel, Errors, Instructions, Message, Tool, Tools } from "@heddle/core"
 import * as EffectAi from "@heddle/models/effectAi"
 import { Arbitraries } from "@heddle/testing"
-import { Chunk, Context, Effect, Exit, FastCheck as fc, Layer, Option, Schema, Stream } from "effect"
+import { Chunk, Context, Effect, Exit, FastCheck as fc, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
 import { bothWays, called, finish, provider, saying, streamed, text, theirMetadata } from "./support.ts"
 
 const weather = Tool.make({
@@ -78,6 +78,19 @@ describe("a reply", () => {
         }
       })
       expect(streamed).toEqual(run)
+    })
+  )
+
+  it.effect("that never comes is given up after five minutes", () =>
+    Effect.gen(function* () {
+      const { model } = yield* provider(() => Effect.never)
+      const call = EffectAi.fromLanguageModel(model).call(ChatModel.request({}))
+      const asked = [ChatModel.run(call), Effect.asVoid(Call.collect(call, ChatModel.fold))]
+      const fibers = yield* Effect.forEach(asked, (ask) => Effect.fork(Effect.flip(ask)))
+      yield* TestClock.adjust("4 minutes")
+      for (const fiber of fibers) expect(yield* Fiber.poll(fiber)).toEqual(Option.none())
+      yield* TestClock.adjust("2 minutes")
+      for (const fiber of fibers) expect((yield* Fiber.join(fiber)).reason).toBe("Timeout")
     })
   )
 

@@ -103,10 +103,7 @@ export const define = <Options extends typeof CommonOptions.Type, Module>(
 })
 
 /** A key goes in a header, which takes no line breaks, and no letters beyond Latin-1. HTTP clients say the key when they refuse it. */
-const sendable = (
-  { from }: ProviderKey,
-  { apiKey, name }: ProviderSettings
-): Effect.Effect<void, ModelUnavailable> =>
+const sendable = ({ from }: ProviderKey, { apiKey, name }: ProviderSettings): Effect.Effect<void, ModelUnavailable> =>
   apiKey === undefined || /^[\t\x20-\x7e\x80-\xff]*$/.test(Redacted.value(apiKey).trim())
     ? Effect.void
     : Effect.fail(

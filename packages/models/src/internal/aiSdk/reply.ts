@@ -237,8 +237,7 @@ export class Assembly {
       else if (slot.tag === "Bare") {
         if (slot === this.bare) return
         this.pass({ ...toolCall(slot.call), arguments: slot.arguments })
-      }
-      else if (slot.tag === "ToolCall") {
+      } else if (slot.tag === "ToolCall") {
         if (!slot.ended) return
         this.pass(executedCall(slot))
       } else {

@@ -123,9 +123,7 @@ const streamed = (
   const tell = (parts: ReadonlyArray<TheirPart>) =>
     Effect.flatMap(readAll(target, parts), (read) => Call.into(Call.fromIterable(read), sink))
   const parts: Stream.Stream<Response.StreamPart<AnyTools>, AiError> = model.streamText(options)
-  const patient = Duration.isFinite(patience)
-    ? Stream.timeoutFail(parts, () => silent(patience), patience)
-    : parts
+  const patient = Duration.isFinite(patience) ? Stream.timeoutFail(parts, () => silent(patience), patience) : parts
   return Stream.runForEachChunk(patient, (chunk) => tell(Chunk.toReadonlyArray(chunk))).pipe(
     // What came after a call of an unknown tool is lost, its usage too.
     Effect.catchAll((error) =>
