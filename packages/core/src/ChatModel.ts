@@ -86,8 +86,11 @@ export interface FinishPart {
 /** What a model call emits. */
 export type ModelPart = TextPart | ReasoningPart | ToolCallPart | FinishPart
 
-/** Why the model stopped. */
-export type FinishReason = "stop" | "tool-calls" | "length" | "content-filter" | "other"
+/**
+ * Why the model stopped. After `"length"`, the limit of tokens, an agent runs none of the calls of the reply; after
+ * `"pause"`, which a provider takes that runs tools itself, it asks the model to go on.
+ */
+export type FinishReason = "stop" | "tool-calls" | "length" | "pause" | "content-filter" | "other"
 
 /** Tokens that were paid for. */
 export interface Usage {

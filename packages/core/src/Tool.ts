@@ -86,7 +86,7 @@ export interface ToolContext {
 
 /** What the model is shown of a tool, and how it behaves. */
 export interface Options<P, PI, F, FI, Mode extends FailureMode> {
-  /** Letters, digits, `_`, `-` and `.`, 64 at most. */
+  /** Letters, digits, `_` and `-`, 64 at most. */
   readonly name: string
   readonly description: string
   /** The arguments; none unless said. */

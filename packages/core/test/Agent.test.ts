@@ -394,6 +394,54 @@ describe("calls that the provider has run itself", () => {
   )
 })
 
+describe("a reply that is not over", () => {
+  const partly = (reply: Partial<ChatModel.ModelReply>) => {
+    const requests: Array<ChatModel.ModelRequest> = []
+    const layer = ChatModel.layer((request) =>
+      requests.push(request) === 1
+        ? Call.succeed({ content: [], finishReason: "stop", usage: ChatModel.noUsage, ...reply })
+        : ChatModel.reply("Done.")
+    )
+    return { layer, requests }
+  }
+
+  it.effect("since it was cut off: none of its calls run, and the model is told", () =>
+    Effect.gen(function* () {
+      let runs = 0
+      const remove = Tool.make({ name: "remove", description: "Removes all.", execute: () => ++runs })
+      const agent = Agent.make({ name: "cleaner", tools: Tools.make(remove) })
+      const pending = [Message.toolCall("1", "remove", {}), Message.toolCall("2", "remove", "")]
+      for (const ask of [Effect.asVoid(Agent.run(agent, "go")), Effect.asVoid(events(agent))]) {
+        const { layer, requests } = partly({ content: pending, finishReason: "length" })
+        yield* Effect.provide(ask, layer)
+        const failed = Message.failed("The reply was cut off before this call was complete; nothing was done.")
+        expect(Message.toolCalls(requests[1]!.history.at(-1)!).map(({ outcome }) => outcome)).toEqual([failed, failed])
+      }
+      expect(runs).toBe(0)
+    })
+  )
+
+  it.effect("since it was cut off: what it says without a call is the answer", () =>
+    Effect.gen(function* () {
+      const { layer } = partly({ content: [{ _tag: "Text", text: "Half an ans" }], finishReason: "length" })
+      const result = yield* Effect.provide(Agent.run(Agent.make({ name: "helper" }), "go"), layer)
+      expect(result).toMatchObject({ text: "Half an ans", steps: 1 })
+    })
+  )
+
+  it.effect("since the provider pauses: the model is asked to go on, with calls or without", () =>
+    Effect.gen(function* () {
+      const searched = Message.toolCall("1", "web_search", {}, Message.succeeded("found"))
+      for (const content of [[searched], [], [{ _tag: "Text" as const, text: "Let me" }]]) {
+        const { layer, requests } = partly({ content, finishReason: "pause" })
+        const result = yield* Effect.provide(Agent.run(Agent.make({ name: "helper" }), "go"), layer)
+        expect(result).toMatchObject({ text: "Done.", steps: 2, end: "answer" })
+        expect(requests[1]?.history.at(-1)).toEqual(Message.assistant(content))
+      }
+    })
+  )
+})
+
 describe("only the tools that a call was offered run", () => {
   it.effect("a tool hidden for this call is refused as unknown", () =>
     Effect.gen(function* () {

@@ -3,7 +3,9 @@
  * is open: calls fail at once. After a while one call is let through to see; when it
  * goes well the circuit is closed again.
  *
- * A breaker is one circuit, for all models that it is put around.
+ * A breaker is one circuit, for all models that it is put around. Around a model that
+ * leads to several, such as that of `ModelRegistry.layerChatModel`, it would shut out
+ * all for the failures of one: there, each entry gets its own with the registry's `decorate`.
  *
  * @example
  * ```ts
@@ -37,7 +39,8 @@ export type State =
 export interface CircuitBreaker {
   /**
    * While the circuit is open a call fails with an `Overloaded`, which says when to try
-   * again in `retryAfter` and has the last failure as its cause.
+   * again in `retryAfter` and what the reason of the last failure was. No more of that
+   * one: it may have been somebody else's call.
    */
   readonly decorate: Decorator
   readonly state: Effect.Effect<State>
@@ -99,7 +102,7 @@ class Circuit {
   state: State = { _tag: "Closed", failures: 0 }
   /** Which stay in a state this is. What a call that was begun in another one has come to says nothing of this. */
   private stay = 0
-  private lastFailure: Errors.ModelError | undefined = undefined
+  private lastReason: Errors.ModelErrorReason | undefined = undefined
   private readonly most: number
   private readonly openFor: number
 
@@ -116,12 +119,12 @@ class Circuit {
   }
 
   refusal(now: number): Errors.ModelError {
-    const last = this.lastFailure === undefined ? "" : `, last with: ${this.lastFailure.message}`
+    const last = this.lastReason === undefined ? "" : `, last with ${this.lastReason}`
     return new Errors.ModelError({
       reason: "Overloaded",
-      message: `The model is not asked, because it has failed too often${last}`,
-      ...(this.state._tag === "Open" && { retryAfter: this.state.until - now }),
-      cause: this.lastFailure
+      message: `The model is not asked, because it has failed too often${last}.`,
+      // While a call is out to see, the circuit may be open for as long again.
+      retryAfter: this.state._tag === "Open" ? this.state.until - now : this.openFor
     })
   }
 
@@ -133,7 +136,7 @@ class Circuit {
 
   failed(ticket: number, now: number, error: Errors.ModelError): void {
     if (ticket !== this.stay) return
-    this.lastFailure = error
+    this.lastReason = error.reason
     const failures = this.state._tag === "Closed" ? this.state.failures + 1 : this.most
     if (failures >= this.most) this.go({ _tag: "Open", until: now + this.openFor })
     else this.state = { _tag: "Closed", failures }

@@ -63,9 +63,9 @@ export type ModelUnavailableReason =
   | "UnknownModel"
   /** An entry's provider is not registered. */
   | "UnknownProvider"
-  /** The API key is not where it should be. */
+  /** The API key is not where it should be, or what is there cannot be one. */
   | "MissingSecret"
-  /** A package that the provider needs is not installed. */
+  /** A package that the provider needs is not installed, or in a version that does not fit. */
   | "MissingPackage"
   /** An entry, or the provider's options in it, make no sense. */
   | "InvalidOptions"

@@ -101,12 +101,21 @@ export interface Service {
 export class ModelRegistry extends Context.Tag("@heddle/models/ModelRegistry")<ModelRegistry, Service>() {}
 
 /** What a registry begins with. */
-export interface Options {
+export interface Options<R = never> {
   /** Besides `OfflineModel.provider`, which is always there. */
   readonly providers?: ReadonlyArray<ModelProvider>
   readonly models?: ReadonlyArray<EntryWithKey>
   /** How long a model is kept that nobody uses. @default "5 minutes" */
   readonly idleTimeToLive?: Duration.DurationInput
+  /**
+   * Puts something around each model when it is made, and is told of which entry it is.
+   * What it remembers, such as a circuit or a limit, is that of this one model: shared
+   * by all who use the entry, by nobody else, and released with the model.
+   */
+  readonly decorate?: (
+    model: ChatModel.Service,
+    entry: Entry
+  ) => ChatModel.Service | Effect.Effect<ChatModel.Service, never, R>
 }
 
 /**
@@ -115,7 +124,9 @@ export interface Options {
  * `ConfigProvider` that the layer is built with. Throws a `DefinitionError` for two
  * providers of one name.
  */
-export const layer = (options: Options = {}): Layer.Layer<ModelRegistry, ModelUnavailable> => {
+export const layer = <R = never>(
+  options: Options<R> = {}
+): Layer.Layer<ModelRegistry, ModelUnavailable, Exclude<R, Scope.Scope>> => {
   const providers = new Map<string, ModelProvider>()
   for (const provider of [OfflineModel.provider, ...(options.providers ?? [])]) {
     if (providers.has(provider.name)) {
@@ -126,10 +137,13 @@ export const layer = (options: Options = {}): Layer.Layer<ModelRegistry, ModelUn
   return Layer.scoped(ModelRegistry, make(providers, options))
 }
 
-const make = (providers: ReadonlyMap<string, ModelProvider>, { idleTimeToLive = "5 minutes", models = [] }: Options) =>
+const make = <R>(
+  providers: ReadonlyMap<string, ModelProvider>,
+  { decorate = (model) => model, idleTimeToLive = "5 minutes", models = [] }: Options<R>
+) =>
   Effect.gen(function* () {
     const revisions = new Revisions()
-    const context = yield* Effect.context<never>()
+    const context = yield* Effect.context<Exclude<R, Scope.Scope>>()
     const configs = yield* Effect.configProviderWith(Effect.succeed)
 
     const build = ({ apiKey, entry }: Revision) =>
@@ -137,15 +151,19 @@ const make = (providers: ReadonlyMap<string, ModelProvider>, { idleTimeToLive = 
         const { baseUrl, model, name, options = {} } = entry
         const provider = yield* providerOf(providers, entry)
         const secret = yield* secretOf(entry, apiKey, provider.apiKey, configs)
-        return yield* provider.make({ name, model, apiKey: secret, baseUrl, options })
+        const made = yield* provider.make({ name, model, apiKey: secret, baseUrl, options })
+        const decorated = decorate(made, entry)
+        return Effect.isEffect(decorated) ? yield* decorated : decorated
       })
     const shared: RcMap.RcMap<Revision, ChatModel.Service, ModelUnavailable> = yield* RcMap.make({
       idleTimeToLive,
       lookup: (revision: Revision) =>
         build(revision).pipe(
           // A model is everybody's: it must not see for whom it was first made.
-          Effect.mapInputContext((own: Context.Context<Scope.Scope>) =>
-            Context.add(context, Scope.Scope, Context.get(own, Scope.Scope))
+          Effect.mapInputContext(
+            (own: Context.Context<Scope.Scope>) =>
+              // All that `R` is but the scope, and the scope.
+              Context.add(context, Scope.Scope, Context.get(own, Scope.Scope)) as Context.Context<R | Scope.Scope>
           ),
           // What could not be made is made anew next time.
           Effect.onError(() => {

@@ -121,7 +121,7 @@ export const fixed = (definitions: ReadonlyArray<ToolDefinition>): Definitions =
 
 /** Which tools of a provider an agent is given, and how they run. */
 export interface Options<Mode extends Tool.FailureMode = Tool.FailureMode> {
-  /** Stands before each name that the model sees. Letters, digits, `_`, `-` and `.`, 32 at most. */
+  /** Stands before each name that the model sees. Letters, digits, `_` and `-`, 32 at most. */
   readonly prefix?: string
   /** The tools to give; all unless said. Globs over the provider's own names (`*` any text, `?` one character), or a predicate. */
   readonly allow?: Filter
@@ -165,9 +165,9 @@ type Offered<Mode extends Tool.FailureMode> = Tools.Tools<Tool.Raised<ToolProvid
 /** What makes tools of definitions. Throws a `DefinitionError` where the options make no sense. */
 const builder = <Mode extends Tool.FailureMode>(options: Options<Mode>) => {
   const { callTimeout = "1 minute", prefix = "" } = options
-  if (!/^[a-zA-Z0-9_.-]{0,32}$/.test(prefix)) {
+  if (!/^[a-zA-Z0-9_-]{0,32}$/.test(prefix)) {
     throw new Errors.DefinitionError(
-      `The prefix ${JSON.stringify(prefix)} is illegal: it may hold letters, digits, \`_\`, \`-\` and \`.\` only, 32 at most.`
+      `The prefix ${JSON.stringify(prefix)} is illegal: it may hold letters, digits, \`_\` and \`-\` only, 32 at most.`
     )
   }
   const isChosen = chosen(options.allow, options.deny)

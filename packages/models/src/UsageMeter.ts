@@ -36,7 +36,7 @@ export interface Usage extends ChatModel.Usage {
   readonly tenant: string
   /** That of the requests. */
   readonly purpose: string
-  /** That of the requests' options; missing where they name none. */
+  /** What `decorateAs` calls it; else what the requests' options name, which need not be the model that has answered, or nothing. */
   readonly model: string | undefined
   /** All that have begun. */
   readonly calls: number
@@ -48,7 +48,10 @@ export interface Usage extends ChatModel.Usage {
 
 /** Counts usage. Tokens are counted when the model tells them, for replies that are taken back as well. */
 export interface Service {
+  /** Counts by the name in the request: what was asked for, whichever model answers. */
   readonly decorate: Decorator
+  /** Counts by this name: for the `decorate` of a `ModelRegistry`, where it is that of the model that answers. */
+  readonly decorateAs: (model: string) => Decorator
   /** What was used since the meter was made or emptied. */
   readonly read: Effect.Effect<ReadonlyArray<Usage>>
   /** Reads the meter and empties it, at one moment: nothing is lost or counted twice. */
@@ -62,19 +65,14 @@ export class UsageMeter extends Context.Tag("@heddle/models/UsageMeter")<UsageMe
 export const make: Effect.Effect<Service> = Effect.sync(() => {
   let counts = new Map<string, Usage>()
   const read = () => Array.from(counts.values())
-  return {
-    read: Effect.sync(read),
-    drain: Effect.sync(() => {
-      const all = read()
-      counts = new Map()
-      return all
-    }),
-    decorate: (model) => ({
+  const counting =
+    (name: (request: ChatModel.ModelRequest) => string | undefined): Decorator =>
+    (model) => ({
       call: (request) =>
         Call.fromSink((sink) =>
           Effect.flatMap(Tenant.Tenant, (tenant) => {
-            const of = { tenant, purpose: request.purpose, model: request.options.model }
-            const key = JSON.stringify([tenant, request.purpose, request.options.model ?? null])
+            const of = { tenant, purpose: request.purpose, model: name(request) }
+            const key = JSON.stringify([tenant, of.purpose, of.model ?? null])
             const add = (more: Partial<Record<Counted, number>>) =>
               void counts.set(key, added(counts.get(key) ?? { ...of, ...nothing }, more))
             add({ calls: 1 })
@@ -88,6 +86,15 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
             )
           })
         )
+    })
+  return {
+    decorate: counting((request) => request.options.model),
+    decorateAs: (model) => counting(() => model),
+    read: Effect.sync(read),
+    drain: Effect.sync(() => {
+      const all = read()
+      counts = new Map()
+      return all
     })
   }
 })

@@ -1,7 +1,7 @@
 import { inspect } from "node:util"
 import { describe, expect, expectTypeOf, it } from "@effect/vitest"
 import { Agent, Call, ChatModel, Errors, Tenant } from "@heddle/core"
-import { ModelProvider, ModelRegistry } from "@heddle/models"
+import { CircuitBreaker, ModelProvider, ModelRegistry, UsageMeter } from "@heddle/models"
 import * as Cause from "effect/Cause"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
@@ -541,7 +541,9 @@ describe("the API key", () => {
   it.effect("that is the provider's usual one is not sent to another address", () =>
     Effect.gen(function* () {
       const baseUrl = "https://elsewhere.example"
-      expect(yield* keyOf(keyed({ from: "USUAL_KEY" }), { baseUrl }, config)).toBeUndefined()
+      const error = yield* Effect.flip(keyOf(keyed({ from: "USUAL_KEY" }), { baseUrl }, config))
+      expect(error).toMatchObject({ reason: "MissingSecret", message: expect.stringContaining('"apiKeyFrom"') })
+      expect(yield* keyOf(keyed({ from: "USUAL_KEY", optional: true }), { baseUrl }, config)).toBeUndefined()
       expect(yield* keyOf(keyed({ from: "USUAL_KEY" }), { baseUrl, apiKeyFrom: "USUAL_KEY" }, config)).toBe(secret)
     })
   )
@@ -683,5 +685,59 @@ describe("the registry as a chat model", () => {
     expectTypeOf(ModelRegistry.layerChatModel("a")).toEqualTypeOf<
       Layer.Layer<ChatModel.ChatModel, never, ModelRegistry.ModelRegistry>
     >()
+  })
+})
+
+describe("what is put around each model", () => {
+  it.effect("is made with the model, knows its entry, and remembers for it alone", () => {
+    const { provider } = noting({
+      make: ({ model }) =>
+        Effect.succeed({
+          call: () =>
+            model === "down" ? Call.fail(broken) : ChatModel.reply("ok", { inputTokens: 1, outputTokens: 2 })
+        })
+    })
+    const broken = new Errors.ModelError({ reason: "Overloaded", message: "what acme has said" })
+    const Models = ModelRegistry.layer({
+      providers: [provider],
+      models: [entry("fast", "up"), entry("fast", "down", { tenant: "acme" })],
+      decorate: (model, { name, tenant = "all" }) =>
+        Effect.gen(function* () {
+          const meter = yield* UsageMeter.UsageMeter
+          const breaker = yield* CircuitBreaker.make({ failures: 1 })
+          return breaker.decorate(meter.decorateAs(`${name} of ${tenant}`)(model))
+        })
+    })
+    expectTypeOf(Models).toEqualTypeOf<
+      Layer.Layer<ModelRegistry.ModelRegistry, ModelProvider.ModelUnavailable, UsageMeter.UsageMeter>
+    >()
+    const Live = ModelRegistry.layerChatModel("fast").pipe(Layer.provide(Models), Layer.provideMerge(UsageMeter.layer))
+    return Effect.gen(function* () {
+      const ask = Effect.flatMap(ChatModel.ChatModel, textOf)
+      expect(yield* Effect.flip(ask).pipe(Tenant.within("acme"))).toBe(broken)
+      const refusal = yield* Effect.flip(ask).pipe(Tenant.within("acme"))
+      expect(refusal).toMatchObject({ reason: "Overloaded", retryAfter: 30_000 })
+      expect(yield* ask.pipe(Tenant.within("zeta"))).toBe("ok")
+      const usage = yield* Effect.flatMap(UsageMeter.UsageMeter, ({ read }) => read)
+      expect(usage).toMatchObject([
+        { tenant: "acme", model: "fast of acme", calls: 1, failed: 1, outputTokens: 0 },
+        { tenant: "zeta", model: "fast of all", calls: 1, failed: 0, outputTokens: 2 }
+      ])
+    }).pipe(Effect.provide(Live))
+  })
+
+  it.effect("may be a plain function", () => {
+    const { provider } = noting()
+    return Effect.gen(function* () {
+      expect(yield* said("fast")).toBe("decorated")
+    }).pipe(
+      Effect.provide(
+        ModelRegistry.layer({
+          providers: [provider],
+          models: [entry("fast", "m")],
+          decorate: () => ({ call: () => ChatModel.reply("decorated") })
+        })
+      )
+    )
   })
 })

@@ -1,11 +1,13 @@
-import type { EmbeddingModelV3, LanguageModelV3StreamPart } from "@ai-sdk/provider"
+import { inspect } from "node:util"
+import type { EmbeddingModelV3, LanguageModelV3StreamPart, LanguageModelV3ToolCall } from "@ai-sdk/provider"
 import { describe, expect, it } from "@effect/vitest"
 import { Call, ChatModel, EmbeddingModel, Errors, Instructions, Message, Tool, Tools } from "@heddle/core"
 import { ModelRegistry } from "@heddle/models"
 import * as aiSdk from "@heddle/models/aiSdk"
 import { ConfigProvider, Deferred, Effect, Fiber, Redacted, Schema, Stream } from "effect"
 import { modelError } from "../src/internal/aiSdk/errors.ts"
-import { loaded } from "../src/internal/aiSdk/providers.ts"
+import { CommonOptions, define, loaded } from "../src/internal/aiSdk/providers.ts"
+import { secretsOf } from "../src/internal/redact.ts"
 import { end, fake } from "./support/fake.ts"
 
 const ask = (model: ChatModel.Service, request: Partial<ChatModel.ModelRequest>) =>
@@ -279,6 +281,31 @@ describe("a stream", () => {
   )
 })
 
+describe("a call without arguments", () => {
+  const call = { type: "tool-call", toolCallId: "1", toolName: "now", input: "" } as const
+  const saying = (unified: "tool-calls" | "length", ...contents: ReadonlyArray<LanguageModelV3ToolCall>) =>
+    Effect.gen(function* () {
+      const ending = { ...end, finishReason: { unified, raw: "x" } }
+      const model = aiSdk.fromLanguageModel(fake(contents, [...contents, { type: "finish", ...ending }], ending))
+      const whole = yield* ask(model, {})
+      const { value } = yield* Call.collect(model.call(ChatModel.request({})), ChatModel.fold)
+      expect(value).toEqual(whole)
+      return whole.content.map((content) => content._tag === "ToolCall" && content.arguments)
+    })
+
+  it.effect("has none", () =>
+    Effect.gen(function* () {
+      expect(yield* saying("tool-calls", call, { ...call, toolCallId: "2" })).toEqual([{}, {}])
+    })
+  )
+
+  it.effect("that was cut off has not said which", () =>
+    Effect.gen(function* () {
+      expect(yield* saying("length", call, { ...call, toolCallId: "2" })).toEqual([{}, ""])
+    })
+  )
+})
+
 describe("errors", () => {
   const sdk = (name: string, fields: object = {}) =>
     Object.assign(
@@ -372,6 +399,76 @@ describe("errors", () => {
     const own = new Errors.ModelError({ reason: "Timeout", message: "own" })
     expect(modelError(own)).toBe(own)
   })
+})
+
+describe("the cause of an error", () => {
+  const secret = "key of no known form"
+  const api = (fields: object) =>
+    Object.assign(new Error("no"), {
+      [Symbol.for("vercel.ai.error.AI_APICallError")]: true,
+      statusCode: 400,
+      ...fields
+    })
+  const shown = (error: unknown) => inspect(error, { depth: Infinity, showHidden: true })
+
+  it("is the provider's error, without what was asked", () => {
+    const inner = api({ requestBodyValues: { messages: ["the conversation"] }, responseBody: "why" })
+    const given = api({ requestBodyValues: { messages: ["the conversation"] }, cause: inner, url: "https://x.example" })
+    const { cause } = modelError(given)
+    expect(shown(cause)).not.toContain("conversation")
+    expect(cause).toBeInstanceOf(Error)
+    expect(cause).toMatchObject({ message: "no", statusCode: 400, url: "https://x.example" })
+    expect((cause as Error).cause).toMatchObject({ responseBody: "why" })
+    expect(shown(given)).toContain("conversation")
+    const plain = new TypeError("fetch failed")
+    expect(modelError(plain).cause).toBe(plain)
+  })
+
+  it.each<readonly [string, object]>([
+    ["a header", { responseHeaders: { "x-echo": secret } }],
+    ["data", { data: { error: { details: [{ was: secret }] } } }],
+    ["a cause", { cause: api({ value: secret }) }],
+    ["the name of a field", { data: { [secret]: 1 } }]
+  ])("is left out if %s says the key", (_where, fields) => {
+    expect(modelError(api(fields), secretsOf([secret]))).not.toHaveProperty("cause")
+  })
+
+  it("is left out if it says the key without the white space that it was given with", () => {
+    const error = modelError(api({ message: `bad ${secret}`, data: secret }), secretsOf([`${secret}\n`]))
+    expect(error.message).toBe("bad <redacted>")
+    expect(error).not.toHaveProperty("cause")
+  })
+
+  it("may go round in circles", () => {
+    const data: Record<string, unknown> = {}
+    data["self"] = data
+    expect(modelError(api({ data }), [secret])).toHaveProperty("cause")
+  })
+})
+
+describe("a model of another version of the specification", () => {
+  it("is refused at once", () => {
+    const old = { ...fake([]), specificationVersion: "v2" }
+    // As a program without types has it.
+    expect(() => aiSdk.fromLanguageModel(old as never)).toThrow(Errors.DefinitionError)
+    expect(() => aiSdk.embeddingModel(old as never)).toThrow('"v2"')
+  })
+
+  it.effect("of a provider's package is a ModelUnavailable that says what to install", () =>
+    Effect.gen(function* () {
+      const provider = define({
+        name: "old",
+        apiKey: { from: "OLD_KEY" },
+        options: CommonOptions,
+        package: { name: "@ai-sdk/old", version: "3", load: async () => ({}) },
+        languageModel: () => ({ ...fake([]), specificationVersion: "v2" }) as never
+      })
+      const settings = { name: "m", model: "m", apiKey: undefined, baseUrl: undefined, options: {} }
+      const error = yield* Effect.flip(Effect.scoped(provider.make(settings)))
+      expect(error.reason).toBe("MissingPackage")
+      expect(error.message).toContain("npm install @ai-sdk/old@3")
+    })
+  )
 })
 
 describe("embeddings", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Call, ChatModel, Errors, Message, Tool, Tools } from "@heddle/core"
-import { Deferred, Effect, Exit, Fiber } from "effect"
+import * as aiSdk from "@heddle/models/aiSdk"
+import { Deferred, Effect, Exit, Fiber, Redacted } from "effect"
 import { type Exchange, exchanges, text, thought } from "./support/exchanges.ts"
 import { key, modelAt, providers } from "./support/models.ts"
 import { serve, sse } from "./support/wire.ts"
@@ -88,6 +89,19 @@ describe.each(Object.entries(exchanges))("%s", (_name, { body, provider, sentBac
         yield* Deferred.await(wire.closed).pipe(Effect.timeout("2 seconds"))
       }
     })
+  )
+
+  it.scopedLive(
+    "a server that does not end its stream after the reply is left, and the reply is not kept waiting",
+    () =>
+      Effect.gen(function* () {
+        const wire = yield* serve(() => ({ body, after: "stall" }))
+        const model = yield* modelAt(wire.url, provider)
+        // What has no last word of its own is over when the stream is.
+        const reply = yield* Effect.timeoutOption(streamed(model), "500 millis")
+        if (reply._tag === "Some") expect(reply.value.finishReason).toBe("tool-calls")
+        yield* Deferred.await(wire.closed).pipe(Effect.timeout("5 seconds"))
+      })
   )
 
   it.scopedLive("a stall ends with the timeout of who calls, and the connection is closed", () =>
@@ -192,6 +206,30 @@ describe("what providers say in the middle of a stream", () => {
       expect(said(yield* streamed(model)).at(-1)).toBe(`weather ${JSON.stringify('{"city":"Paris"oops')}`)
     })
   )
+
+  it.scopedLive.each(Object.entries(exchanges))(
+    "arguments that are no object are sent back as one, since servers refuse others: %s",
+    ([, { body, provider }]) =>
+      Effect.gen(function* () {
+        const wire = yield* serve(() => ({ body }))
+        const model = yield* modelAt(wire.url, provider)
+        for (const args of ['{"city":', "", [1], undefined]) {
+          const call = Message.toolCall("1", "weather", args, Message.failed("no"))
+          yield* streamed(model, request([Message.user("hello"), Message.assistant([call]), Message.user("?")]))
+          const sent = wire.asked.at(-1)!.body.replaceAll("\\", "")
+          expect(sent.replaceAll(" ", "")).toContain(`{"invalid":${JSON.stringify(args ?? null).replaceAll("\\", "")}}`)
+        }
+      })
+  )
+
+  it.scopedLive("a turn that Anthropic pauses is not over", () =>
+    Effect.gen(function* () {
+      const body = exchanges["anthropic"]!.body.replace('"stop_reason":"tool_use"', '"stop_reason":"pause_turn"')
+      const wire = yield* serve(() => ({ body }))
+      const reply = yield* streamed(yield* modelAt(wire.url, providers.anthropic))
+      expect(reply.finishReason).toBe("pause")
+    })
+  )
 })
 
 describe("the key", () => {
@@ -207,6 +245,28 @@ describe("the key", () => {
         const model = yield* modelAt(wire.url, providers["openai, responses"], apiKey)
         const error = yield* Effect.flip(streamed(model))
         expect(JSON.stringify([error.message, error.cause, String(error.cause), error.stack])).not.toContain(key)
+      }
+    })
+  )
+
+  it.scopedLive("that no header takes is told by the name of its setting", () =>
+    Effect.gen(function* () {
+      for (const apiKey of [`${key}\n${key}`, `${key}…`]) {
+        const error = yield* Effect.flip(
+          Effect.scoped(
+            aiSdk.anthropic.make({
+              name: "m",
+              model: "m",
+              apiKey: Redacted.make(apiKey),
+              baseUrl: undefined,
+              options: {}
+            })
+          )
+        )
+        expect(error.reason).toBe("MissingSecret")
+        expect(error.message).toContain('"apiKeyFrom"')
+        expect(error.message).toContain("ANTHROPIC_API_KEY")
+        expect(error.message).not.toContain(key)
       }
     })
   )

@@ -53,7 +53,7 @@ export const loop = (
       const reply = yield* callModel(plan, attempt, last, sink)
       attempt.usage = ChatModel.addUsage(attempt.usage, reply.usage)
       cell.forget()
-      attempt.reply = { ...Message.assistant(reply.content), ...(reply.metadata && { metadata: reply.metadata }) }
+      attempt.reply = messageOf(reply)
       attempt.outcomes = undefined
       if (hooks.afterModel !== undefined) {
         const changed = hooks.afterModel(History.append(attempt.history, attempt.reply))
@@ -90,6 +90,20 @@ const takeIn = (attempt: Attempt, history: History.History) => {
   attempt.history = History.settle(attempt.reply === undefined ? history : history.slice(0, -1))
 }
 
+/** The message of a reply. Of one that was cut off nobody knows whether its calls are what the model meant, so none is run. */
+const messageOf = ({ content, finishReason, metadata }: ChatModel.ModelReply): Message.AssistantMessage => ({
+  ...Message.assistant(finishReason === "length" ? content.map(notRun) : content),
+  ...(metadata && { metadata })
+})
+
+const notRun = (content: Message.AssistantMessage["content"][number]): typeof content =>
+  content._tag === "ToolCall" && content.outcome._tag === "Pending"
+    ? {
+        ...content,
+        outcome: Message.failed("The reply was cut off before this call was complete; nothing was done.")
+      }
+    : content
+
 type PendingCall = readonly [index: number, call: Message.ToolCall]
 
 const pendingCalls = (reply: Message.AssistantMessage | undefined): ReadonlyArray<PendingCall> => {
@@ -103,10 +117,10 @@ const pendingCalls = (reply: Message.AssistantMessage | undefined): ReadonlyArra
 /**
  * A reply without tool calls is the answer, and so is one whose calls the provider has
  * run itself, if the model has come to an end. Calls that a hook has settled go back to
- * the model.
+ * the model, as do those of a reply that was cut off. A pause is no end.
  */
 const isAnswer = (message: Message.AssistantMessage | undefined, reply: ChatModel.ModelReply) => {
-  if (message === undefined) return false
+  if (message === undefined || reply.finishReason === "pause") return false
   const isDone = (content: Message.AssistantMessage["content"][number]) => content._tag !== "ToolCall"
   const isSettled = (content: Message.AssistantMessage["content"][number]) =>
     content._tag !== "ToolCall" || content.outcome._tag !== "Pending"

@@ -1,11 +1,12 @@
 import { DefinitionError } from "../Errors.ts"
 
-const legal = /^[a-zA-Z0-9_.-]{1,64}$/
+// What both OpenAI and Anthropic take.
+const legal = /^[a-zA-Z0-9_-]{1,64}$/
 
 /** Refuses a name that a provider would refuse. */
 export const toolName = (name: string): string => {
   if (typeof name === "string" && legal.test(name)) return name
-  const why = name === "" ? "is empty" : "may hold letters, digits, `_`, `-` and `.` only, 64 at most"
+  const why = name === "" ? "is empty" : "may hold letters, digits, `_` and `-` only, 64 at most"
   throw new DefinitionError(`The tool name ${JSON.stringify(name)} ${name === "" ? why : `is illegal: it ${why}`}.`)
 }
 

@@ -48,7 +48,12 @@ export const secretOf = (
   }
   if (given !== undefined) return load(given, "")
   if (apiKeyFrom !== undefined) return load(Config.redacted(apiKeyFrom), `set the environment variable ${apiKeyFrom}.`)
-  if (usual === undefined || baseUrl !== undefined) return Effect.succeed(undefined)
+  if (usual === undefined) return Effect.succeed(undefined)
+  if (baseUrl !== undefined) {
+    return usual.optional === true
+      ? Effect.succeed(undefined)
+      : missing(`${usual.from} is not sent to another address than the provider's own. Name the key in "apiKeyFrom".`)
+  }
   const found = load(
     Config.redacted(usual.from),
     `set the environment variable ${usual.from}, or name another one in "apiKeyFrom" of its entry.`

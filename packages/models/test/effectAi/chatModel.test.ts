@@ -5,7 +5,7 @@ import type * as Response from "@effect/ai/Response"
 import { Agent, AgentRun, Call, ChatModel, Errors, Instructions, Message, Tool, Tools } from "@heddle/core"
 import * as EffectAi from "@heddle/models/effectAi"
 import { Arbitraries } from "@heddle/testing"
-import { Chunk, Context, Effect, Exit, FastCheck as fc, Layer, Option, Schema, Stream } from "effect"
+import { Chunk, Context, Effect, Exit, FastCheck as fc, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
 import { bothWays, called, finish, provider, saying, streamed, text, theirMetadata } from "./support.ts"
 
 const weather = Tool.make({
@@ -60,14 +60,14 @@ describe("a reply", () => {
         { type: "source", sourceType: "url", id: "s1", url: "https://example.com/a", title: "A" },
         { type: "source", sourceType: "document", id: "s2", mediaType: "text/plain", title: "B", fileName: "b.txt" },
         { type: "file", mediaType: "image/png", data: "AAAA" },
-        { ...finish("pause", { cachedInputTokens: 2 }), metadata: { anthropic: { stopSequence: "END" } } }
+        { ...finish("unknown", { cachedInputTokens: 2 }), metadata: { anthropic: { stopSequence: "END" } } }
       )
       const { run, streamed } = yield* bothWays(EffectAi.fromLanguageModel(model), {})
       expect(run.finishReason).toBe("other")
       expect(run.metadata).toEqual({
         anthropic: { stopSequence: "END" },
         effectAi: {
-          reason: "pause",
+          reason: "unknown",
           usage: { cachedInputTokens: 2 },
           response: { id: "r1", modelId: "m", timestamp: "2026-01-02T03:04:05.000Z" },
           sources: [
@@ -78,6 +78,27 @@ describe("a reply", () => {
         }
       })
       expect(streamed).toEqual(run)
+    })
+  )
+
+  it.effect("that never comes is given up after five minutes", () =>
+    Effect.gen(function* () {
+      const { model } = yield* provider(() => Effect.never)
+      const call = EffectAi.fromLanguageModel(model).call(ChatModel.request({}))
+      const asked = [ChatModel.run(call), Effect.asVoid(Call.collect(call, ChatModel.fold))]
+      const fibers = yield* Effect.forEach(asked, (ask) => Effect.fork(Effect.flip(ask)))
+      yield* TestClock.adjust("4 minutes")
+      for (const fiber of fibers) expect(yield* Fiber.poll(fiber)).toEqual(Option.none())
+      yield* TestClock.adjust("2 minutes")
+      for (const fiber of fibers) expect((yield* Fiber.join(fiber)).reason).toBe("Timeout")
+    })
+  )
+
+  it.effect("that pauses is not over", () =>
+    Effect.gen(function* () {
+      const { model } = yield* saying(text("Let me"), finish("pause"))
+      const { run, streamed } = yield* bothWays(EffectAi.fromLanguageModel(model), {})
+      expect([run.finishReason, streamed.finishReason]).toEqual(["pause", "pause"])
     })
   )
 

@@ -128,6 +128,9 @@ describe("an error over HTTP", () => {
     ["500", error(500, "api_error", "oops"), "Overloaded", undefined],
     ["529", error(529, "overloaded_error", "busy"), "Overloaded", undefined],
     ["401", error(401, "authentication_error", "no"), "Authentication", undefined],
+    ["401 that repeats the key", error(401, "authentication_error", "no: secret"), "Authentication", undefined],
+    ["402", error(402, "billing_error", "pay"), "Authentication", undefined],
+    ["429 without credit", error(429, "rate_limit_error", "insufficient_quota"), "Authentication", undefined],
     ["400 too long", error(400, "invalid_request_error", "prompt is too long: 9"), "ContextLength", undefined],
     [
       "502 in HTML",

@@ -305,7 +305,8 @@ describe("a model of ours under @effect/ai", () => {
       })
       const instructions = Instructions.make("Be brief.")
       yield* ChatModel.run(EffectAi.fromLanguageModel(theirs).call(ChatModel.request({ history, instructions })))
-      // Empty texts of the model, and its messages without anything, are left out; outcomes are told in words.
+      // Empty texts of the model, and its messages without anything, are left out; outcomes are told in words,
+      // and arguments that are no object stand in one.
       const told = history.flatMap((message): ReadonlyArray<Message.Message> =>
         message.role === "user"
           ? [message]
@@ -314,11 +315,16 @@ describe("a model of ours under @effect/ai", () => {
                 ...message,
                 content: message.content
                   .filter((content) => content._tag !== "Text" || content.text !== "" || content.metadata !== undefined)
-                  .map((content) =>
-                    content._tag !== "ToolCall" || content.outcome._tag === "Succeeded"
-                      ? content
-                      : { ...content, outcome: Message.failed(Message.renderOutcome(content.outcome)) }
-                  )
+                  .map((content) => {
+                    if (content._tag !== "ToolCall") return content
+                    const { arguments: args, outcome } = content
+                    const isObject = typeof args === "object" && args !== null && !Array.isArray(args)
+                    return {
+                      ...content,
+                      arguments: isObject ? args : { invalid: args ?? null },
+                      outcome: outcome._tag === "Succeeded" ? outcome : Message.failed(Message.renderOutcome(outcome))
+                    }
+                  })
               }
             ].filter((message) => message.content.length > 0)
       )

@@ -378,19 +378,49 @@ describe("a server over HTTP", () => {
     })
   )
 
-  for (const forgotten of [400, 404] as const) {
-    it.scopedLive(`that has forgotten the session (HTTP ${forgotten}) is connected to again, without a failure`, () =>
-      Effect.gen(function* () {
-        const { forget, requests, url } = yield* web("plain", { forgotten })
-        const server = yield* Mcp.http({ name: "odd", url })
-        expect(yield* text(server, "echo")).toBe("{}")
-        const before = requests.length
-        forget()
-        expect(yield* text(server, "echo")).toBe("{}")
-        expect(requests.length).toBeGreaterThan(before)
-      })
-    )
-  }
+  it.scopedLive("that has forgotten the session (HTTP 404) is connected to again, without a failure", () =>
+    Effect.gen(function* () {
+      const { forget, requests, url } = yield* web("plain")
+      const server = yield* Mcp.http({ name: "odd", url })
+      expect(yield* text(server, "echo")).toBe("{}")
+      const before = requests.length
+      forget()
+      expect(yield* text(server, "echo")).toBe("{}")
+      expect(requests.length).toBeGreaterThan(before)
+    })
+  )
+
+  it.scopedLive("that says so with HTTP 400 is connected to again by the next use: nobody knows what was done", () =>
+    Effect.gen(function* () {
+      const { forget, url } = yield* web("plain", { forgotten: 400 })
+      const server = yield* Mcp.http({ name: "odd", url })
+      expect(yield* text(server, "echo")).toBe("{}")
+      forget()
+      expect(yield* Effect.flip(text(server, "echo"))).toMatchObject({ reason: "Unavailable" })
+      expect(yield* text(server, "echo")).toBe("{}")
+    })
+  )
+
+  it.scopedLive("that answers a call with 400 or 404 for another reason is not asked twice, and says why", () =>
+    Effect.gen(function* () {
+      const refusal = JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32602, message: "No such city." } })
+      for (const options of [{}, { stateless: true }]) {
+        for (const status of [400, 404]) {
+          const server = yield* web("plain", options)
+          const client = yield* Mcp.http({ name: "odd", url: server.url })
+          yield* client.connect
+          for (const said of "stateless" in options ? [refusal, "", "no such page"] : [refusal]) {
+            server.refusal = said
+            let asked = 0
+            server.refuse = ({ method }) => (method === "POST" && ++asked > 0 ? status : undefined)
+            const { message } = yield* Effect.flip(call(client, "echo"))
+            expect(asked).toBe(1)
+            expect(message).toContain(said === refusal ? "No such city." : said)
+          }
+        }
+      }
+    })
+  )
 
   it.scopedLive("is sent the headers, and told when the client leaves", () =>
     Effect.gen(function* () {
@@ -479,6 +509,37 @@ describe("a hostile server", () => {
       expect(tools.get("wordy")?.annotations).toEqual({ readOnly: false, destructive: true, idempotent: false })
       expect(tools.get("__proto__")?.jsonSchema).toEqual({ type: "object", properties: {} })
       expect((yield* server.definitions.list).find(({ name }) => name === "harmless")?.title).toBe("For people")
+    })
+  )
+
+  it.scopedLive("a result that is nested too deeply is a failure that the model is told of", () =>
+    Effect.gen(function* () {
+      const server = yield* inMemory("plain")
+      for (const isError of [false, true]) {
+        const outcome = yield* call(server, "deep", { isError })
+        expect(outcome).toMatchObject({ _tag: "Failed", reason: expect.stringContaining("nested too deeply") })
+      }
+    })
+  )
+
+  it.scopedLive("what a tool fails with and what is logged has no secret in it", () =>
+    Effect.gen(function* () {
+      const headers = { authorization: Redacted.make("Bearer hush-hush") }
+      process.env["SECRET"] = "hush-hush"
+      const client = yield* Mcp.http({ name: "odd", url: (yield* web()).url, headers })
+      const failures = [yield* call(client, "telling"), yield* call(client, "telling-json")]
+      delete process.env["SECRET"]
+      expect(failures).toEqual([
+        Message.failed("the key is <redacted>"),
+        Message.failed("The tool failed.", { keys: ["<redacted>"] })
+      ])
+      const { url } = yield* web("untyped")
+      const lines: Array<string> = []
+      const logger = Logger.make(({ message }) => void lines.push(JSON.stringify(message)))
+      const listing = yield* Mcp.http({ name: "odd", url, headers: { "x-key": Redacted.make("untyped") } })
+      yield* listing.definitions.list.pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+      expect(lines.join("")).toContain("<redacted>")
+      expect(lines.join("")).not.toContain("untyped")
     })
   )
 

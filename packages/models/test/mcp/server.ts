@@ -5,7 +5,7 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js"
 import { Protocol } from "@modelcontextprotocol/sdk/shared/protocol.js"
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js"
 
-export type Mode = "plain" | "hostile-list" | "many" | "endless" | "huge" | "no-tools" | "not-a-list"
+export type Mode = "plain" | "hostile-list" | "many" | "endless" | "huge" | "no-tools" | "not-a-list" | "untyped"
 
 const schema = { type: "object" as const, properties: {} }
 const tool = (name: string, more: object = {}) => ({ name, description: `Does ${name}.`, inputSchema: schema, ...more })
@@ -70,6 +70,7 @@ export const makeServer = (mode: Mode, log: (line: string) => void): Server => {
     }),
     endless: (cursor = "0") => ({ tools: [], nextCursor: String(Number(cursor) + 1) }),
     huge: () => ({ tools: [tool("wordy", { description: "w".repeat(3_000_000) })] }),
+    untyped: () => ({ tools: [tool("untyped", { inputSchema: { properties: {} } })] }),
     "not-a-list": () => ({ tools: "all of them" })
   }
   // A server of another make may send anything.
@@ -132,6 +133,12 @@ export const makeServer = (mode: Mode, log: (line: string) => void): Server => {
         }
       case "structured":
         return { content: [{ type: "text", text: '{"celsius":18}' }], structuredContent: { celsius: 18 } }
+      case "deep":
+        return unchecked({ content: [], structuredContent: nested(20_000), isError: args["isError"] === true })
+      case "telling":
+        return { ...text(`the key is ${process.env["SECRET"]}`), isError: true }
+      case "telling-json":
+        return { content: [], structuredContent: { keys: [process.env["SECRET"]] }, isError: true }
       case "nonsense":
         return unchecked({ content: [{ type: "hologram" }] })
       default:

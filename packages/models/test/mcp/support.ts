@@ -66,12 +66,19 @@ export interface Web {
   readonly cut: () => void
   /** Is asked first: a status to answer with, in the place of the server. */
   refuse: (request: IncomingMessage) => number | undefined
+  /** What is said with it. */
+  refusal: string
 }
 
 /** Our server over HTTP on the loopback. */
 export const web = (
   mode: Mode = "plain",
-  options: { readonly json?: boolean; readonly resumable?: boolean; readonly forgotten?: 400 | 404 } = {}
+  options: {
+    readonly json?: boolean
+    readonly resumable?: boolean
+    readonly forgotten?: 400 | 404
+    readonly stateless?: boolean
+  } = {}
 ) =>
   Effect.acquireRelease(
     Effect.promise(async (): Promise<{ readonly web: Web; readonly server: HttpServer }> => {
@@ -84,13 +91,13 @@ export const web = (
           if (!response.writableFinished) log.add("cut off\n")
         })
         const status = web.refuse(request)
-        if (status !== undefined) return void response.writeHead(status).end("go away, Bearer hush-hush")
+        if (status !== undefined) return void response.writeHead(status).end(web.refusal)
         const id = request.headers["mcp-session-id"]
         let session = typeof id === "string" ? sessions.get(id) : undefined
         if (id !== undefined && session === undefined) return void response.writeHead(options.forgotten ?? 404).end()
         if (session === undefined) {
           const made = new StreamableHTTPServerTransport({
-            sessionIdGenerator: randomUUID,
+            ...(options.stateless !== true && { sessionIdGenerator: randomUUID }),
             enableJsonResponse: options.json ?? false,
             ...(options.resumable === true && {
               eventStore: {
@@ -113,7 +120,8 @@ export const web = (
         requests: [],
         forget: () => sessions.clear(),
         cut: () => server.closeAllConnections(),
-        refuse: () => undefined
+        refuse: () => undefined,
+        refusal: "go away, Bearer hush-hush"
       }
       return { web, server }
     }),

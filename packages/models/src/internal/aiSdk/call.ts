@@ -60,6 +60,10 @@ const reply = async (model: LanguageModelV3, options: LanguageModelV3CallOptions
 /** Parts that are read without letting anybody else have a turn. */
 const partsOfTurn = 1024
 
+/** How long the end of a stream may take to come after the reply, in milliseconds, and after how many parts. */
+const endWithin = 1000
+const mostAfterEnd = 16
+
 /** Lets timers and the network have a turn: a stream that is there already would keep them out. */
 const turn: Effect.Effect<void> = Effect.async((resume) => {
   const timer = setTimeout(() => resume(Effect.void), 0)
@@ -177,11 +181,26 @@ class Reading {
 
   private leave(): void {
     this.left = true
-    if (this.finished) {
-      // There may be an end of the stream yet to come; a connection that was read to its end is used again.
-      this.reader?.read().catch(() => undefined)
-      return
+    if (!this.finished || this.reader === undefined) return this.close()
+    const timer = setTimeout(() => this.close(), endWithin)
+    // Nobody waits for this.
+    if (typeof timer === "object") timer.unref()
+    void this.drain(this.reader).finally(() => {
+      clearTimeout(timer)
+      this.close()
+    })
+  }
+
+  /** Reads what is left after the reply: a connection that was read to its end is used again. */
+  private async drain(reader: ReadableStreamDefaultReader<unknown>): Promise<void> {
+    try {
+      for (let i = 0; i < mostAfterEnd; i++) if ((await reader.read()).done) return
+    } catch {
+      // The reply was over.
     }
+  }
+
+  private close(): void {
     this.abort.abort()
     this.reader?.cancel().catch(() => undefined)
   }

@@ -5,7 +5,9 @@ import type { EmbeddingModelV3, SharedV3ProviderOptions } from "@ai-sdk/provider
 import { EmbeddingModel, Errors } from "@heddle/core"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import { secretsOf } from "../redact.ts"
 import { modelError } from "./errors.ts"
+import { requireV3 } from "./languageModel.ts"
 
 /** How an embedding model is called. */
 export interface EmbeddingOptions extends EmbeddingModel.BatchOptions {
@@ -14,13 +16,14 @@ export interface EmbeddingOptions extends EmbeddingModel.BatchOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Options for what is embedded: some models have other vectors for questions than for documents. */
   readonly provider?: (purpose: EmbeddingModel.Purpose) => Readonly<Record<string, Readonly<Record<string, unknown>>>>
-  /** What the message of an error never says, whatever the provider does. */
+  /** The key that the provider was given, for one: it is in no error then. */
   readonly secrets?: ReadonlyArray<Redacted.Redacted>
 }
 
-/** An embedding model of the AI SDK as ours. */
+/** An embedding model of the AI SDK as ours. Throws a `DefinitionError` for one of another version of the specification. */
 export const embeddingModel = (model: EmbeddingModelV3, options: EmbeddingOptions = {}): EmbeddingModel.Service => {
-  const secrets = options.secrets?.map(Redacted.value) ?? []
+  requireV3(model, "embedding model")
+  const secrets = secretsOf(options.secrets?.map(Redacted.value) ?? [])
   const failure = (error: unknown) => modelError(error, secrets)
   const name = options.name ?? `${model.provider}/${model.modelId}`
   const one: EmbeddingModel.Service = {

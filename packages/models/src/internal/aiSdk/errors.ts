@@ -4,6 +4,8 @@
  * of it is imported.
  */
 import { Errors } from "@heddle/core"
+import { causeOf, clean } from "../redact.ts"
+import { filtered, ofStatus, retryAfterOf, tooLong, unpaid } from "../status.ts"
 
 /** What is looked at of an error, from whatever library. */
 interface Signs {
@@ -43,8 +45,7 @@ const byCode: ReadonlyArray<readonly [RegExp, Errors.ModelErrorReason]> = [
   [/^ai_(jsonparse|typevalidation)error$/, "InvalidResponse"],
   [/context_length|context_window|prompt_too_long|string_above_max_length/, "ContextLength"],
   [/content_filter|content_policy|responsibleaipolicy|moderation/, "ContentFilter"],
-  // The account cannot pay; another try does not help, though the status is that of a rate limit.
-  [/insufficient_quota|billing|credit/, "Authentication"],
+  [unpaid, "Authentication"],
   [/rate_limit|resource_exhausted|too_many_requests|throttl/, "RateLimited"],
   [/overloaded|unavailable|api_error|server_error|internal/, "Overloaded"],
   [/timeout|deadline_exceeded/, "Timeout"],
@@ -52,37 +53,22 @@ const byCode: ReadonlyArray<readonly [RegExp, Errors.ModelErrorReason]> = [
   [/invalid_request|invalid_argument|not_found|failed_precondition|bad_request|request_too_large/, "BadRequest"]
 ]
 
-const contextLengthTexts =
-  /context (length|window|size)|maximum (context|number of tokens)|prompt is too long|too many (input )?tokens|token count.*exceeds|exceeds? the (available|maximum|model).*(context|token)|input is too long/i
-
-const contentFilterTexts = /content (management )?policy|content filter|safety system|usage polic/i
-
-const byStatus = (status: number): Errors.ModelErrorReason | undefined => {
-  if (status === 429) return "RateLimited"
-  if (status === 408 || status === 504) return "Timeout"
-  if (status === 401 || status === 402 || status === 403) return "Authentication"
-  // What went wrong on the other side may go well the next time.
-  if (status >= 500) return "Overloaded"
-  return status >= 400 ? "BadRequest" : undefined
-}
-
 const timeouts = /timeout|ETIMEDOUT/i
 const networkCodes = /^(E[A-Z]{3,}|UND_ERR_\w+|ERR_(?:SSL|TLS|STREAM)\w*|CERT_\w+|Connection\w+|\w*_CERT\w*)$/
 
-/** What a call failed with, as a `ModelError`. `secrets` are cut out of its message. */
+/** What a call failed with, as a `ModelError`. `secrets` are cut out of its message, and an error that has one is no cause. */
 export const modelError = (error: unknown, secrets: ReadonlyArray<string> = []): Errors.ModelError => {
   if (error instanceof Errors.ModelError) return error
   const told = refusalIn(error) ?? error
   const signs = signsOf(told)
   const reason = reasonOf(told, signs)
-  const retryAfter = retryAfterOf(signs.headers)
+  const retryAfter = retryAfterOf(signs.headers, Date.now())
   const message = shortened(clean(signs.message, secrets))
   return new Errors.ModelError({
     reason,
     message: message === "" ? `The provider failed${signs.status ? ` with status ${signs.status}` : ""}.` : message,
     ...(retryAfter !== undefined && { retryAfter }),
-    // An error that says the key is not passed on.
-    ...(!tells(error, secrets) && { cause: error })
+    ...causeOf(error, secrets)
   })
 }
 
@@ -97,17 +83,15 @@ const reasonOf = (error: unknown, signs: Signs): Errors.ModelErrorReason => {
   // A stream that was cut, as the provider for servers like OpenAI's says it.
   if (isSdkError(error, "InvalidResponseDataError") && /ended without a finish/.test(signs.message)) return "Network"
   for (const [name, reason] of byName) if (isSdkError(error, name)) return reason
-  const status = signs.status !== undefined ? byStatus(signs.status) : undefined
+  const status = signs.status !== undefined ? ofStatus(signs.status) : undefined
   const refused = status === undefined || status === "BadRequest"
   const code = ofCodes(signs.codes)
   if (code === "ContextLength" || code === "ContentFilter") return code
-  if (refused && contextLengthTexts.test(signs.message)) return "ContextLength"
-  if (refused && contentFilterTexts.test(signs.message)) return "ContentFilter"
+  if (refused && tooLong.test(signs.message)) return "ContextLength"
+  if (refused && filtered.test(signs.message)) return "ContentFilter"
   if (code === "Authentication" && status === "RateLimited") return code
   // A status that stands for any failure, also of a request that was answered with 200 and an error.
   if (signs.status === 500 && code !== undefined) return code
-  // 413 is about the size of the request.
-  if (signs.status === 413) return "ContextLength"
   return status ?? ofCause(error) ?? code ?? "Unknown"
 }
 
@@ -177,42 +161,5 @@ const parsed = (body: unknown): unknown => {
   }
 }
 
-/** In milliseconds. */
-const retryAfterOf = (headers: Readonly<Record<string, string>>): number | undefined => {
-  const ms = Number(headers["retry-after-ms"] ?? Number.NaN)
-  if (Number.isFinite(ms) && ms >= 0) return ms
-  const after = headers["retry-after"]
-  if (after === undefined || after.trim() === "") return undefined
-  const seconds = Number(after)
-  if (Number.isFinite(seconds)) return seconds >= 0 ? seconds * 1000 : undefined
-  const date = Date.parse(after)
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now())
-}
-
-// -----------------------------------------------------------------------------
-// secrets
-// -----------------------------------------------------------------------------
-
-/** What keys of providers look like. */
-const keyLike = /\b(?:sk|pk|key)-[\w-]{12,}|\bAIza[\w-]{20,}|\bBearer\s+[\w.~+/=-]{12,}/g
-
-const clean = (message: string, secrets: ReadonlyArray<string>): string =>
-  secrets
-    .reduce((text, secret) => (secret === "" ? text : text.replaceAll(secret, "<redacted>")), message)
-    .replace(keyLike, "<redacted>")
-
 /** Some libraries say all that they have read. The cause has it. */
 const shortened = (message: string): string => (message.length > 500 ? `${message.slice(0, 499)}…` : message)
-
-/** Whether an error, or what caused it, says a secret. */
-const tells = (error: unknown, secrets: ReadonlyArray<string>): boolean =>
-  secrets.some(
-    (secret) =>
-      secret !== "" &&
-      causes(error).some((fields) =>
-        ["message", "stack", "responseBody"].some((key) => {
-          const text = fields[key]
-          return typeof text === "string" && text.includes(secret)
-        })
-      )
-  )

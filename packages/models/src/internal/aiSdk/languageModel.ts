@@ -2,8 +2,9 @@
  * A language model of the AI SDK as a chat model.
  */
 import type { LanguageModelV3, LanguageModelV3ProviderTool } from "@ai-sdk/provider"
-import type { ChatModel } from "@heddle/core"
+import { type ChatModel, Errors } from "@heddle/core"
 import * as Redacted from "effect/Redacted"
+import { secretsOf } from "../redact.ts"
 import { call } from "./call.ts"
 import { callOptions } from "./prompt.ts"
 
@@ -15,14 +16,28 @@ export interface Options {
   readonly headers?: Readonly<Record<string, string>>
   /** Tools that the provider itself runs, such as a web search; they are offered beside those of the agent. */
   readonly providerTools?: ReadonlyArray<LanguageModelV3ProviderTool>
-  /** What the message of an error never says, whatever the provider does. */
+  /**
+   * The key that the provider was given, for one: errors have it neither in their message nor in their cause, whatever
+   * a server repeats. The adapter cannot know it by itself.
+   */
   readonly secrets?: ReadonlyArray<Redacted.Redacted>
 }
 
-/** A language model of the AI SDK as a chat model. */
+/** Refuses a model that speaks another version of the specification: packages of the AI SDK before 6, or of one to come. */
+export const requireV3 = (model: { readonly specificationVersion: string }, kind: string): void => {
+  const { specificationVersion: version } = model
+  if (version !== "v3") {
+    throw new Errors.DefinitionError(
+      `The ${kind} speaks ${JSON.stringify(version) ?? "no version"} of the AI SDK's specification, and only "v3" is known here.`
+    )
+  }
+}
+
+/** A language model of the AI SDK as a chat model. Throws a `DefinitionError` for one of another version of the specification. */
 export const fromLanguageModel = (model: LanguageModelV3, options: Options = {}): ChatModel.Service => {
+  requireV3(model, "language model")
   const { defaults } = options
-  const secrets = options.secrets?.map(Redacted.value) ?? []
+  const secrets = secretsOf(options.secrets?.map(Redacted.value) ?? [])
   const constant = {
     ...(options.headers && { headers: options.headers }),
     ...(options.providerTools && { providerTools: options.providerTools })

@@ -152,7 +152,8 @@ const pushCall = (
     type: "tool-call",
     toolCallId: id,
     toolName: name,
-    input,
+    // Providers refuse what is no object, and what a model wrote once stays in the history.
+    input: isRecord(input) ? input : { invalid: input ?? null },
     ...(providerExecuted && { providerExecuted }),
     ...providerOptions(metadata)
   })

@@ -3,7 +3,7 @@
  * is made, and not before.
  */
 import type { LanguageModelV3 } from "@ai-sdk/provider"
-import type { ChatModel } from "@heddle/core"
+import { type ChatModel, Errors } from "@heddle/core"
 import { quoted } from "@heddle/core/names"
 import { expecting, oneOf, optional, problems, wholeFrom } from "@heddle/core/settings"
 import * as Effect from "effect/Effect"
@@ -89,14 +89,32 @@ export const define = <Options extends typeof CommonOptions.Type, Module>(
   make: (settings) =>
     Effect.gen(function* () {
       const options = yield* checked(definition, settings)
+      yield* sendable(definition.apiKey, settings)
       const module = yield* loaded(definition.package, settings.name)
       return yield* Effect.try({
         try: () => make(definition, module, settings, options),
-        // A package that refuses its settings says which.
-        catch: (cause) => invalidOptions(settings.name, cause instanceof Error ? cause.message : String(cause), cause)
+        catch: (cause) =>
+          cause instanceof Errors.DefinitionError
+            ? unfit(definition.package, settings.name, `is installed in another version: ${cause.message}`, cause)
+            : // A package that refuses its settings says which.
+              invalidOptions(settings.name, cause instanceof Error ? cause.message : String(cause), cause)
       })
     })
 })
+
+/** A key goes in a header, which takes no line breaks, and no letters beyond Latin-1. HTTP clients say the key when they refuse it. */
+const sendable = ({ from }: ProviderKey, { apiKey, name }: ProviderSettings): Effect.Effect<void, ModelUnavailable> =>
+  apiKey === undefined || /^[\t\x20-\x7e\x80-\xff]*$/.test(Redacted.value(apiKey).trim())
+    ? Effect.void
+    : Effect.fail(
+        new ModelUnavailable({
+          reason: "MissingSecret",
+          model: name,
+          message:
+            `The API key of the model ${quoted(name)} has characters that cannot be sent, such as a line break. ` +
+            `Look at the variable that "apiKeyFrom" of its entry names, ${from} unless said.`
+        })
+      )
 
 const invalidOptions = (model: string, what: string, cause?: unknown) =>
   new ModelUnavailable({
@@ -125,15 +143,17 @@ const checked = <Options, Module>(
 export const loaded = <A>(wanted: Package<A>, model: string): Effect.Effect<A, ModelUnavailable> =>
   Effect.tryPromise({
     try: wanted.load,
-    catch: (cause) =>
-      new ModelUnavailable({
-        reason: "MissingPackage",
-        model,
-        message:
-          `The model ${quoted(model)} needs the package ${wanted.name}, which cannot be loaded. ` +
-          `Install it: npm install ${wanted.name}@${wanted.version}`,
-        cause
-      })
+    catch: (cause) => unfit(wanted, model, "cannot be loaded.", cause)
+  })
+
+const unfit = ({ name, version }: Package<unknown>, model: string, why: string, cause: unknown) =>
+  new ModelUnavailable({
+    reason: "MissingPackage",
+    model,
+    message:
+      `The model ${quoted(model)} needs the package ${name}, which ${why} ` +
+      `Install it: npm install ${name}@${version}`,
+    cause
   })
 
 const make = <Options extends typeof CommonOptions.Type, Module>(

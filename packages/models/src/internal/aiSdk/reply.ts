@@ -42,7 +42,14 @@ interface Whole {
   readonly part: ChatModel.ModelPart
 }
 
-type Slot = Block | Running | Whole
+/** A call without any arguments, until it is known that the limit of tokens has not cut them off. */
+interface Bare {
+  readonly tag: "Bare"
+  readonly call: LanguageModelV3ToolCall
+  arguments: unknown
+}
+
+type Slot = Block | Running | Whole | Bare
 
 /**
  * Puts what a provider says into the order in which it began to be said. The
@@ -59,6 +66,7 @@ export class Assembly {
   /** The text or thought that was passed on last, if it has no metadata: the next one of its kind must not join it. */
   private unsealed: Piece["_tag"] | undefined = undefined
   private readonly extra: Record<string, unknown> = {}
+  private bare: Bare | undefined = undefined
   /** Whether something of the first slot has been passed on. */
   private saying = false
 
@@ -114,6 +122,7 @@ export class Assembly {
   finish(end: Ending): ChatModel.FinishPart {
     const reason = finishReason(end.finishReason)
     for (const slot of this.open.values()) slot.ended = true
+    this.dress(reason === "length" ? "" : {})
     this.advance()
     const { inputTokens, outputTokens, raw } = end.usage
     const usage = { inputTokens: defined(inputTokens), outputTokens: defined(outputTokens), ...(raw && { raw }) }
@@ -141,7 +150,10 @@ export class Assembly {
   private complete(part: Exclude<LanguageModelV3Content, { readonly type: "text" | "reasoning" }>): void {
     switch (part.type) {
       case "tool-call":
-        return part.providerExecuted === true ? this.run(part) : this.add({ tag: "Whole", part: toolCall(part) })
+        if (part.providerExecuted === true) return this.run(part)
+        if (part.input.trim() !== "") return this.add({ tag: "Whole", part: toolCall(part) })
+        this.add({ tag: "Bare", call: part, arguments: undefined })
+        return
       case "tool-result": {
         const slot = this.open.get(`ToolCall ${part.toolCallId}`)
         if (slot?.tag !== "ToolCall" || part.preliminary === true) return
@@ -202,7 +214,17 @@ export class Assembly {
     if (slot === this.slots[0]) this.advance()
   }
 
+  /** The model has gone on, or has come to its end. */
+  private dress(args: unknown): void {
+    if (this.bare === undefined) return
+    this.bare.arguments = args
+    this.bare = undefined
+    this.advance()
+  }
+
   private add(slot: Slot): void {
+    this.dress({})
+    if (slot.tag === "Bare") this.bare = slot
     this.slots.push(slot)
     if (this.slots.length === 1) this.advance()
   }
@@ -212,7 +234,10 @@ export class Assembly {
     let slot = this.slots[0]
     while (slot !== undefined) {
       if (slot.tag === "Whole") this.pass(slot.part)
-      else if (slot.tag === "ToolCall") {
+      else if (slot.tag === "Bare") {
+        if (slot === this.bare) return
+        this.pass({ ...toolCall(slot.call), arguments: slot.arguments })
+      } else if (slot.tag === "ToolCall") {
         if (!slot.ended) return
         this.pass(executedCall(slot))
       } else {
@@ -265,6 +290,8 @@ export interface Ending {
 
 /** Why the model stopped. A provider that says that its own reply went wrong has given none. */
 const finishReason = ({ raw, unified }: LanguageModelV3FinishReason): ChatModel.FinishReason => {
+  // Anthropic's, which its provider takes for an end.
+  if (raw === "pause_turn") return "pause"
   if (unified !== "error") return unified
   throw new Errors.ModelError({
     reason: "InvalidResponse",

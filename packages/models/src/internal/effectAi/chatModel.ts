@@ -24,7 +24,10 @@ export interface Options {
   readonly config?: (options: ChatModel.ModelOptions) => Context.Context<never>
   /** Tools that the provider runs itself, such as its web search. */
   readonly providerTools?: ReadonlyArray<AiTool.Any>
-  /** How long the provider may say nothing: the call fails with a `Timeout` then. As long as it likes unless said. */
+  /**
+   * How long the provider may say nothing, which is the whole time for a reply in one piece: the call fails with a
+   * `Timeout` then. `Infinity` for as long as it likes. @default "5 minutes"
+   */
   readonly patience?: Duration.DurationInput
 }
 
@@ -35,10 +38,13 @@ interface Asked {
   /** The JSON Schema that the answer is to be asked for with. */
   readonly output: object | undefined
   readonly context: Context.Context<never>
-  readonly patience: Duration.DurationInput | undefined
+  readonly patience: Duration.Duration
 }
 
-const ask = (request: ChatModel.ModelRequest, { config, patience, providerTools = [] }: Options): Asked => {
+const ask = (
+  request: ChatModel.ModelRequest,
+  { config, patience = "5 minutes", providerTools = [] }: Options
+): Asked => {
   const toolkit = toolkitOf(request.tools, providerTools)
   const names = Object.keys(toolkit.tools)
   const choosing = names.length > 0 && request.toolChoice !== "none"
@@ -56,7 +62,7 @@ const ask = (request: ChatModel.ModelRequest, { config, patience, providerTools 
     offered: new Set(names),
     output: choosing ? undefined : request.output,
     context: config?.(request.options) ?? Context.empty(),
-    patience
+    patience: Duration.decode(patience)
   }
 }
 
@@ -81,9 +87,9 @@ const whole = (
     Effect.map(({ content }): ReadonlyArray<TheirPart> => content),
     Effect.catchAll((error) => salvage(error, offered)),
     (reply) =>
-      patience === undefined
-        ? reply
-        : Effect.timeoutFail(reply, { duration: patience, onTimeout: () => silent(patience) }),
+      Duration.isFinite(patience)
+        ? Effect.timeoutFail(reply, { duration: patience, onTimeout: () => silent(patience) })
+        : reply,
     Effect.flatMap((parts) => readAll(reader(), parts))
   )
 }
@@ -117,7 +123,7 @@ const streamed = (
   const tell = (parts: ReadonlyArray<TheirPart>) =>
     Effect.flatMap(readAll(target, parts), (read) => Call.into(Call.fromIterable(read), sink))
   const parts: Stream.Stream<Response.StreamPart<AnyTools>, AiError> = model.streamText(options)
-  const patient = patience === undefined ? parts : Stream.timeoutFail(parts, () => silent(patience), patience)
+  const patient = Duration.isFinite(patience) ? Stream.timeoutFail(parts, () => silent(patience), patience) : parts
   return Stream.runForEachChunk(patient, (chunk) => tell(Chunk.toReadonlyArray(chunk))).pipe(
     // What came after a call of an unknown tool is lost, its usage too.
     Effect.catchAll((error) =>
@@ -133,7 +139,7 @@ const streamed = (
 const ended = (parts: ReadonlyArray<TheirPart>): ReadonlyArray<TheirPart> =>
   parts.some((part) => part.type === "finish") ? parts : [...parts, finish("tool-calls")]
 
-const silent = (patience: Duration.DurationInput) =>
+const silent = (patience: Duration.Duration) =>
   new Errors.ModelError({ reason: "Timeout", message: `The provider said nothing for ${Duration.format(patience)}.` })
 
 const cutOff = () =>

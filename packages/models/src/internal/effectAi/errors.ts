@@ -6,15 +6,15 @@ import { Errors } from "@heddle/core"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-
-const tooLong =
-  /context.?(length|window)|prompt is too long|too many (input )?tokens|request_too_large|maximum context/i
-const filtered = /content.?(filter|policy)|\bsafety\b/i
+import { causeOf, clean, secretsOf } from "../redact.ts"
+import { filtered, ofStatus, retryAfterOf, tooLong, unpaid } from "../status.ts"
 
 /** What providers call their errors, in the body of a response or in a stream. */
 const named: ReadonlyArray<readonly [RegExp, Errors.ModelErrorReason]> = [
   [tooLong, "ContextLength"],
   [filtered, "ContentFilter"],
+  [/\bsafety\b/i, "ContentFilter"],
+  [unpaid, "Authentication"],
   [/rate.?limit|too many requests|resource_exhausted/i, "RateLimited"],
   [/overloaded|unavailable|api_error|server_error/i, "Overloaded"],
   [/timeout|timed out|deadline/i, "Timeout"],
@@ -26,12 +26,10 @@ const byName = (text: string): Errors.ModelErrorReason =>
   named.find(([pattern]) => pattern.test(text))?.[1] ?? "Unknown"
 
 const byStatus = (status: number, body: string): Errors.ModelErrorReason => {
-  if (status === 429) return "RateLimited"
-  if (status === 401 || status === 403) return "Authentication"
-  if (status === 408 || status === 504) return "Timeout"
-  if (status >= 500) return "Overloaded"
-  if (status < 400) return "InvalidResponse"
-  return status === 413 || tooLong.test(body) ? "ContextLength" : filtered.test(body) ? "ContentFilter" : "BadRequest"
+  const reason = ofStatus(status) ?? "InvalidResponse"
+  if (reason === "RateLimited" && unpaid.test(body)) return "Authentication"
+  if (reason !== "BadRequest") return reason
+  return tooLong.test(body) ? "ContextLength" : filtered.test(body) ? "ContentFilter" : reason
 }
 
 const reasonOf = (error: AiError.AiError): Errors.ModelErrorReason => {
@@ -55,33 +53,51 @@ const reasonOf = (error: AiError.AiError): Errors.ModelErrorReason => {
 const isStream = (error: AiError.HttpResponseError) =>
   (error.response.headers["content-type"] ?? "").includes("event-stream")
 
-/** The wait that a response asks for in milliseconds: `retry-after` is in seconds, or a date. */
-const retryAfter = (error: AiError.AiError, now: number): number | undefined => {
-  if (error._tag !== "HttpResponseError") return undefined
-  const { "retry-after": said, "retry-after-ms": exact } = error.response.headers
-  if (exact !== undefined && exact !== "" && Number(exact) >= 0) return Number(exact)
-  if (said === undefined || said === "") return undefined
-  const wait = Number.isNaN(Number(said)) ? Date.parse(said) - now : Number(said) * 1000
-  return Number.isNaN(wait) ? undefined : Math.max(0, wait)
-}
-
 const summary = (error: AiError.AiError): string =>
   error._tag === "MalformedInput" || error._tag === "MalformedOutput"
     ? `${error.module}.${error.method}: ${error.description ?? String(error.cause)}`
     : error.message
 
-/** The same error without the headers of its request: @effect/ai leaves the key in them. */
-const withoutSecrets = (error: AiError.AiError): AiError.AiError => {
+const secretName = /auth|key|token|secret|cookie/i
+
+/** The secrets that a request was sent with: @effect/ai leaves them in its errors. Of `Bearer abc` a server may repeat `abc`. */
+const secretsIn = (error: AiError.AiError): ReadonlyArray<string> => {
+  if (error._tag !== "HttpRequestError" && error._tag !== "HttpResponseError") return []
+  const { headers, urlParams } = error.request
+  const sent = [...Object.entries(headers), ...urlParams].flatMap(([name, value]) =>
+    secretName.test(name) && typeof value === "string" ? [value, ...value.split(/\s+/).slice(1)] : []
+  )
+  return secretsOf(sent)
+}
+
+/** The same error without secrets, and without the headers of its request. */
+const withoutSecrets = (error: AiError.AiError, secrets: ReadonlyArray<string>): AiError.AiError => {
   if (error._tag !== "HttpRequestError" && error._tag !== "HttpResponseError") return error
-  const request = { ...error.request, headers: {} }
+  const safe = (text: string) => clean(text, secrets)
+  const request = {
+    ...error.request,
+    url: safe(error.request.url),
+    urlParams: error.request.urlParams.map(([name, value]) => [name, safe(value)] as const),
+    headers: {}
+  }
   const { description, method, module } = error
-  const fields = { module, method, request, ...(description !== undefined && { description }) }
+  const fields = { module, method, request, ...(description !== undefined && { description: safe(description) }) }
   if (error._tag === "HttpResponseError") {
-    const { body, reason, response } = error
-    return new AiError.HttpResponseError({ ...fields, reason, response, ...(body !== undefined && { body }) })
+    const { body, reason } = error
+    const headers = Object.fromEntries(
+      Object.entries(error.response.headers).map(([name, value]) => [name, safe(String(value))])
+    )
+    const response = { ...error.response, headers }
+    return new AiError.HttpResponseError({
+      ...fields,
+      reason,
+      response,
+      ...(body !== undefined && { body: safe(body) })
+    })
   }
   // Its cause has the request again, and in turn what really happened.
-  const cause = error.cause instanceof Error ? error.cause.cause : undefined
+  const inner = error.cause instanceof Error ? error.cause.cause : undefined
+  const { cause } = causeOf(inner, secrets)
   return new AiError.HttpRequestError({ ...fields, reason: error.reason, ...(cause !== undefined && { cause }) })
 }
 
@@ -96,8 +112,10 @@ export const failWith = (spanned: unknown): Effect.Effect<never, Errors.ModelErr
   const inner = "cause" in error ? Cause.originalError(error.cause) : undefined
   if (inner instanceof Errors.ModelError) return Effect.fail(inner)
   return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const wait = retryAfter(error, now)
-    const fields = { reason: reasonOf(error), message: summary(error), cause: withoutSecrets(error) }
+    const wait = error._tag === "HttpResponseError" ? retryAfterOf(error.response.headers, now) : undefined
+    const secrets = secretsIn(error)
+    const message = clean(summary(error), secrets)
+    const fields = { reason: reasonOf(error), message, cause: withoutSecrets(error, secrets) }
     return Effect.fail(new Errors.ModelError(wait === undefined ? fields : { ...fields, retryAfter: wait }))
   })
 }
@@ -105,7 +123,7 @@ export const failWith = (spanned: unknown): Effect.Effect<never, Errors.ModelErr
 /** What a provider said went wrong in the middle of a stream. */
 export const fromErrorPart = (error: unknown): Errors.ModelError => {
   const text = error instanceof Error ? String(error) : (JSON.stringify(error) ?? String(error))
-  return new Errors.ModelError({ reason: byName(text), message: text, cause: error })
+  return new Errors.ModelError({ reason: byName(text), message: clean(text, []), cause: error })
 }
 
 /** A `ModelError` as theirs. It is the `cause`. */

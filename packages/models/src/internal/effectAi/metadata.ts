@@ -9,7 +9,8 @@ export type Theirs = { readonly [provider: string]: { readonly [key: string]: un
 
 const key = "heddle"
 
-const isRecord = (u: unknown): u is { readonly [key: string]: unknown } =>
+/** Whether a value is an object as JSON has it. */
+export const isRecord = (u: unknown): u is { readonly [key: string]: unknown } =>
   typeof u === "object" && u !== null && !Array.isArray(u)
 
 /** Our metadata as theirs; `fromTheirs` gives it back. */

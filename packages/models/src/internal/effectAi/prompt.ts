@@ -5,7 +5,7 @@
 import * as Prompt from "@effect/ai/Prompt"
 import { Instructions, Message, type History } from "@heddle/core"
 import { ranByProvider } from "./reply.ts"
-import { toTheirs } from "./metadata.ts"
+import { isRecord, toTheirs } from "./metadata.ts"
 
 const file = ({ data, mediaType, name }: Message.File): Prompt.FilePart =>
   Prompt.makePart("file", { mediaType, data: fileData(data), ...(name !== undefined && { fileName: name }) })
@@ -29,7 +29,8 @@ const call = (call: Message.ToolCall): Prompt.ToolCallPart =>
   Prompt.makePart("tool-call", {
     id: call.id,
     name: call.name,
-    params: call.arguments,
+    // Providers refuse what is no object, and what a model wrote once stays in the history.
+    params: isRecord(call.arguments) ? call.arguments : { invalid: call.arguments ?? null },
     providerExecuted: ranByProvider(call),
     options: toTheirs(call.metadata)
   })

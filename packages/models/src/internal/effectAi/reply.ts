@@ -144,7 +144,7 @@ export const reader = (): Reader => {
 }
 
 const reasonOf = (reason: Response.FinishReason): ChatModel.FinishReason =>
-  reason === "error" || reason === "pause" || reason === "unknown" ? "other" : reason
+  reason === "error" || reason === "unknown" ? "other" : reason
 
 /** What a reply has no place for. It goes along in its metadata. */
 class Extras {

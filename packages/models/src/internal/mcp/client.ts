@@ -53,7 +53,7 @@ export const make = (options: Options, way: Way): Effect.Effect<McpClient, never
     ): Effect.Effect<A, ToolProviderError> =>
       Effect.flatMap(connection, use).pipe(
         Effect.catchIf(
-          (failure) => failure.forgotten,
+          (failure) => failure.undone,
           () => Effect.flatMap(connection, use)
         ),
         Effect.mapError(({ error }) => error)
@@ -64,7 +64,7 @@ export const make = (options: Options, way: Way): Effect.Effect<McpClient, never
         const called = (onProgress?: (progress: Progress) => void) =>
           using((connection) =>
             Effect.flatMap(connection.call(call.name, call.arguments, onProgress), (result) => {
-              const done = outcome(call.name, result, limits, options.files)
+              const done = outcome(call.name, result, { limits, files: options.files, clean: tell.clean })
               return done === undefined
                 ? tell.failure("InvalidResponse", `gave a result of ${JSON.stringify(call.name)} that is none.`)
                 : Effect.succeed(done)

@@ -93,7 +93,7 @@ export const open = ({
         ? tell.failure("InvalidResponse", tooLarge)
         : watched.closed
           ? tell.failure("Unavailable", answered ? "went away." : wentAtOnce, { passing: true })
-          : tell.ofCause(cause)
+          : tell.ofCause(cause, watched.sessionId !== undefined)
     const asking = (method: string, params: Record<string, unknown>, onprogress?: (progress: Progress) => void) =>
       Effect.tryPromise({
         try: (signal) =>

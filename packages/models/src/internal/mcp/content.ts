@@ -38,12 +38,18 @@ const Result = Schema.Struct({
 })
 const decode = Schema.decodeUnknownEither(Result)
 
+/** What is done to a result: how large it may be, what becomes of files, and what its failures must not say. */
+interface Reading {
+  readonly limits: Limits
+  readonly files: Options["files"]
+  readonly clean: (text: string) => string
+}
+
 /** The outcome of a result; nothing if it is not what the protocol says. */
 export const outcome = (
   tool: string,
   result: unknown,
-  limits: Limits,
-  files: Options["files"] = "describe"
+  { clean, files = "describe", limits }: Reading
 ): Message.ToolOutcome | undefined => {
   const decoded = decode(result)
   if (Either.isLeft(decoded)) return undefined
@@ -53,7 +59,10 @@ export const outcome = (
   // Text beside structured content is the same once more, for those who cannot read it.
   const value =
     structuredContent === undefined ? blocks : isText ? structuredContent : { structuredContent, content: blocks }
-  const size = typeof value === "string" ? value.length : JSON.stringify(value).length
+  const size = typeof value === "string" ? value.length : sizeOf(value)
+  if (size === undefined) {
+    return Message.failed(`The result of tool ${JSON.stringify(tool)} is nested too deeply. Ask for less.`)
+  }
   if (size > limits.result) {
     return Message.failed(
       `The result of tool ${JSON.stringify(tool)} is too large: it has ${size} characters, and ${limits.result} at most are taken. Ask for less.`
@@ -61,8 +70,26 @@ export const outcome = (
   }
   if (isError !== true) return Message.succeeded(value)
   return isText && structuredContent === undefined
-    ? Message.failed(blocks === "" ? "The tool failed without saying why." : String(blocks))
-    : Message.failed("The tool failed.", value)
+    ? Message.failed(blocks === "" ? "The tool failed without saying why." : clean(String(blocks)))
+    : Message.failed("The tool failed.", cleaned(value, clean))
+}
+
+/** Characters of a value as JSON, unless it is nested too deeply for anybody to read. */
+const sizeOf = (value: object): number | undefined => {
+  try {
+    return JSON.stringify(value).length
+  } catch {
+    return undefined
+  }
+}
+
+/** A value whose texts are all clean; nothing where it is nested more deeply than that can be said of it. */
+const cleaned = (value: unknown, clean: (text: string) => string): unknown => {
+  try {
+    return JSON.parse(JSON.stringify(value), (_, inner: unknown) => (typeof inner === "string" ? clean(inner) : inner))
+  } catch {
+    return undefined
+  }
 }
 
 /** A block as JSON. The names are those of a `Message.File`. */

@@ -11,8 +11,10 @@ export class Failure extends Data.TaggedError("Failure")<{
   readonly error: ToolProviderError
   /** Whether it may be otherwise in a moment. */
   readonly passing: boolean
-  /** Whether the server has forgotten who we are: what was asked has not been done. */
+  /** Whether the server has forgotten who we are, so that another connection is needed. */
   readonly forgotten: boolean
+  /** Whether it is sure that what was asked has not been done, so that it can be asked once more. */
+  readonly undone: boolean
 }> {}
 
 /** How failures of one server are told. */
@@ -20,9 +22,12 @@ export interface Teller {
   readonly failure: (
     reason: Reason,
     message: string,
-    about?: { readonly passing?: boolean; readonly forgotten?: boolean }
+    about?: { readonly passing?: boolean; readonly forgotten?: boolean; readonly undone?: boolean }
   ) => Failure
-  readonly ofCause: (cause: unknown) => Failure
+  /** `hasSession`: whether the server has named a session. */
+  readonly ofCause: (cause: unknown, hasSession?: boolean) => Failure
+  /** Text of the server without secrets. */
+  readonly clean: (text: string) => string
 }
 
 /** Codes of answers that we give in the place of the server. */
@@ -45,30 +50,35 @@ export const teller = (name: string, secrets: ReadonlyArray<string>): Teller => 
     .flatMap((secret) => [secret, ...secret.split(/\s+/).filter((piece) => piece.length >= shortestSecret)])
     .filter((secret) => secret !== "")
     .toSorted((a, b) => b.length - a.length)
-  const clean = (text: string) => {
-    const safe = kept.reduce((text, secret) => text.replaceAll(secret, "<redacted>"), text)
-    return safe.length > longestSaid ? `${safe.slice(0, longestSaid)}…` : safe
-  }
-  const failure: Teller["failure"] = (reason, message, { forgotten = false, passing = false } = {}) =>
-    new Failure({
-      passing,
-      forgotten,
-      error: new ToolProviderError({ provider: name, reason, message: clean(`The MCP server "${name}" ${message}`) })
+  const clean = (text: string) => kept.reduce((text, secret) => text.replaceAll(secret, "<redacted>"), text)
+  const failure: Teller["failure"] = (reason, message, about = {}) => {
+    const { forgotten = false, passing = false, undone = false } = about
+    const said = clean(`The MCP server "${name}" ${message}`)
+    const error = new ToolProviderError({
+      provider: name,
+      reason,
+      message: said.length > longestSaid ? `${said.slice(0, longestSaid)}…` : said
     })
-  const ofHttp = (status: number | undefined): Failure => {
+    return new Failure({ passing, forgotten, undone, error })
+  }
+  const ofHttp = (status: number | undefined, body: string, hasSession: boolean): Failure => {
+    const said = body === "" ? "" : ` It says: ${messageIn(body) ?? body}`
     if (status === 401 || status === 403)
-      return failure("Unauthorized", `refuses the credentials (HTTP ${status}). Check the headers it is sent.`)
+      return failure("Unauthorized", `refuses the credentials (HTTP ${status}). Check the headers it is sent.${said}`)
     if (status === undefined || status < 100)
       return failure("InvalidResponse", "answered with something else than MCP. Check the URL.")
-    const forgotten = status === 400 || status === 404
-    return failure("Unavailable", `answered with HTTP ${status}.`, { forgotten, passing: status >= 429 })
+    // 404 is how the protocol says it; 400 may as well be about the arguments.
+    const forgotten = hasSession && (status === 404 || status === 400) && isOfSession(body)
+    const about = { forgotten, undone: forgotten && status === 404, passing: status >= 429 }
+    return failure("Unavailable", `answered with HTTP ${status}.${said}`, about)
   }
   return {
+    clean,
     failure,
-    ofCause: (cause) => {
+    ofCause: (cause, hasSession = false) => {
       if (cause instanceof Failure) return cause
       if (cause instanceof TooLarge) return failure("InvalidResponse", cause.message)
-      if (cause instanceof StreamableHTTPError) return ofHttp(cause.code)
+      if (cause instanceof StreamableHTTPError) return ofHttp(cause.code, bodyOf(cause), hasSession)
       if (cause instanceof McpError) {
         if (cause.code === tooLargeCode) return failure("InvalidResponse", cause.message.replace(/^.*?: /, ""))
         if (cause.code === lostCode)
@@ -76,7 +86,7 @@ export const teller = (name: string, secrets: ReadonlyArray<string>): Teller => 
         return failure("Rejected", `refused: ${cause.message}`)
       }
       const { code, message, name: kind } = describe(cause)
-      if (kind === "UnauthorizedError") return ofHttp(401)
+      if (kind === "UnauthorizedError") return ofHttp(401, "", hasSession)
       if (kind === "ZodError" || kind === "SyntaxError" || /protocol version/.test(message))
         return failure("InvalidResponse", "answered with something else than MCP.")
       // A command that is not there will not be there in a moment.
@@ -87,6 +97,25 @@ export const teller = (name: string, secrets: ReadonlyArray<string>): Teller => 
     }
   }
 }
+
+/** What the server has said to a request that it refuses. The SDK has it in the message alone. */
+const bodyOf = ({ message }: StreamableHTTPError): string => {
+  const said = /^.*?Error POSTing to endpoint: ([^]*)$/.exec(message)?.[1]?.trim()
+  return said === undefined || said === "null" ? "" : said
+}
+
+/** The message of an error of JSON-RPC. */
+const messageIn = (body: string): string | undefined => {
+  try {
+    const { error } = JSON.parse(body) as { readonly error?: { readonly message?: unknown } }
+    return typeof error?.message === "string" ? error.message : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a refusal is about the session, as far as the server says: an error of its own that does not name it is not. */
+const isOfSession = (body: string): boolean => /session/i.test(messageIn(body) ?? "session")
 
 /** What is known of an error. Its other properties, such as the arguments of a command, may be secret. */
 const describe = (cause: unknown): { readonly code: string; readonly message: string; readonly name: string } => {

@@ -39,7 +39,7 @@ export const reader = ({
     logged = leftOut
     return leftOut === ""
       ? Effect.void
-      : Effect.logWarning(`Tools of the MCP server "${server}" are left out: ${leftOut}.`)
+      : Effect.logWarning(`Tools of the MCP server "${server}" are left out: ${tell.clean(leftOut)}.`)
   }
   return Effect.gen(function* () {
     const tools: Array<ToolDefinition> = []

@@ -5,8 +5,8 @@
 const longest = 64
 
 /**
- * A name for each of the given ones: letters, digits, `_`, `-` and `.`, 64 at most, no
- * two alike. A name that is legal is kept. Another one has `_` for what may not be, and
+ * A name for each of the given ones: letters, digits, `_` and `-`, 64 at most, no two
+ * alike. A name that is legal is kept. Another one has `_` for what may not be, and
  * a hash of itself at its end if it is too long or would be a second time there, so
  * that the same tool has the same name in the next list.
  */
@@ -19,7 +19,7 @@ export const toolNames = (prefix: string, names: ReadonlyArray<string>): Readonl
   }
   const changed: Array<readonly [name: string, legal: string]> = []
   for (const name of names) {
-    const legal = prefix + (name.replace(/[^a-zA-Z0-9_.-]/gu, "_") || "tool")
+    const legal = prefix + (name.replace(/[^a-zA-Z0-9_-]/gu, "_") || "tool")
     if (legal === prefix + name && legal.length <= longest) take(name, legal)
     else changed.push([name, legal])
   }
