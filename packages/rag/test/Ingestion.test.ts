@@ -254,13 +254,15 @@ describe("a run", () => {
       )
     )
 
-    it.each(["Unavailable", "Authentication", "RateLimited"] as const)("fails the run for other reasons: %s", (reason) =>
-      Effect.runPromise(
-        Effect.gen(function* () {
-          expect(yield* Effect.flip(indexed(four))).toMatchObject({ reason: "Embedding", cause: { reason } })
-          expect(yield* sources).toEqual([])
-        }).pipe(Effect.provide(refusing(reason, isBad)))
-      )
+    it.each(["Unavailable", "Authentication", "RateLimited"] as const)(
+      "fails the run for other reasons: %s",
+      (reason) =>
+        Effect.runPromise(
+          Effect.gen(function* () {
+            expect(yield* Effect.flip(indexed(four))).toMatchObject({ reason: "Embedding", cause: { reason } })
+            expect(yield* sources).toEqual([])
+          }).pipe(Effect.provide(refusing(reason, isBad)))
+        )
     )
   })
 

@@ -81,10 +81,10 @@ export interface Options {
 export const layer = (
   options: Options = {}
 ): Layer.Layer<DocumentIndex | Retriever, DatabaseError, SqlClient | EmbeddingModel.EmbeddingModel> => {
-  const embedding = settled(options)
+  const { batch, ...embedding } = settled(options)
   return Layer.effectContext(
     Effect.flatMap(EmbeddingModel.EmbeddingModel, (model) =>
-      services({ ...embedding, model: EmbeddingModel.batched(model, options.batch) })
+      services({ ...embedding, model: EmbeddingModel.batched(model, batch) })
     )
   )
 }
@@ -111,7 +111,13 @@ interface Embedding extends Settled {
   readonly model: EmbeddingModel.Service
 }
 
-const settled = ({ candidates = 100, minSimilarity = 0, onEmbeddingFailure = "fail", weights }: Options): Settled => {
+const settled = ({
+  batch = {},
+  candidates = 100,
+  minSimilarity = 0,
+  onEmbeddingFailure = "fail",
+  weights
+}: Options): Settled & { readonly batch: EmbeddingModel.BatchOptions } => {
   const { vectors = 1, words = 1 } = weights ?? {}
   if (![vectors, words].every((weight) => weight >= 0 && weight < Infinity) || vectors + words === 0) {
     throw new Errors.DefinitionError(
@@ -121,11 +127,20 @@ const settled = ({ candidates = 100, minSimilarity = 0, onEmbeddingFailure = "fa
   if (!(minSimilarity >= -1 && minSimilarity <= 1)) {
     throw new Errors.DefinitionError(`minSimilarity is a number from -1 to 1, but is ${minSimilarity}.`)
   }
+  if (onEmbeddingFailure !== "fail" && onEmbeddingFailure !== "lexical") {
+    throw new Errors.DefinitionError(
+      `onEmbeddingFailure is "fail" or "lexical", but is ${JSON.stringify(onEmbeddingFailure)}.`
+    )
+  }
   return {
     weights: { words, vectors },
     candidates: whole("candidates", candidates, 1),
     minSimilarity,
-    onEmbeddingFailure
+    onEmbeddingFailure,
+    batch: {
+      ...(batch.maxTexts !== undefined && { maxTexts: whole("batch.maxTexts", batch.maxTexts, 1) }),
+      ...(batch.concurrency !== undefined && { concurrency: whole("batch.concurrency", batch.concurrency, 1) })
+    }
   }
 }
 

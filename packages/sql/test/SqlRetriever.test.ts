@@ -1,6 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { SqlClient } from "@effect/sql"
+import { KeyValueStore } from "@effect/platform"
 import { EmbeddingModel, Errors } from "@heddle/core"
+import { cached } from "@heddle/rag/embeddingCache"
 import { DocumentIndex, LexicalIndex, type RagErrors, Retriever } from "@heddle/rag"
 import { documentIndex } from "@heddle/rag/testing"
 import { type DatabaseError, SqlRetriever } from "@heddle/sql"
@@ -358,15 +360,39 @@ describe("by words and meaning", () => {
     })
   )
 
+  it.scoped("can be indexed anew after its vectors have come to have another size, with a cache of vectors", () =>
+    Effect.gen(function* () {
+      const filename = yield* file
+      const store = yield* Layer.build(KeyValueStore.layerMemory)
+      const remembering = (size: number) =>
+        SqlRetriever.layer().pipe(
+          Layer.provide(Layer.effect(EmbeddingModel.EmbeddingModel, cached(topical("topical", size)))),
+          Layer.provide(Layer.succeedContext(store)),
+          Layer.provide(libsql({ filename }))
+        )
+      yield* Effect.provide(put(...animals), remembering(3))
+      const after = yield* Layer.build(remembering(4))
+      const error = yield* Effect.flip(Effect.provide(search("lion"), after))
+      expect(error.reason).toBe("OtherEmbedding")
+      // What the message says.
+      const { clear } = yield* Effect.provide(DocumentIndex.DocumentIndex, after)
+      yield* clear(notes)
+      yield* Effect.provide(put(...animals), after)
+      expect(ids(yield* Effect.provide(search("lion"), after))).toEqual(["b#0", "a#0"])
+    })
+  )
+
   it("options that make no sense are refused", () => {
     for (const options of [
       { weights: { words: 0, vectors: 0 } },
       { weights: { words: -1 } },
       { weights: { vectors: NaN } },
       { candidates: 0 },
-      { minSimilarity: 2 }
+      { minSimilarity: 2 },
+      ...[0, -1, 1.5, NaN].flatMap((n) => [{ batch: { maxTexts: n } }, { batch: { concurrency: n } }]),
+      { onEmbeddingFailure: "nonsense" as "fail" }
     ]) {
-      expect(() => SqlRetriever.layer(options)).toThrow(Errors.DefinitionError)
+      expect(() => SqlRetriever.layer(options), JSON.stringify(options)).toThrow(Errors.DefinitionError)
     }
   })
 })
