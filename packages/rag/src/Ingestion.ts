@@ -257,7 +257,7 @@ const cutUp = (all: Iterable<Chunk>, most: number): Effect.Effect<ReadonlyArray<
 const isRefused = ({ cause, reason }: RetrievalError): boolean =>
   reason === "Embedding" &&
   cause instanceof Errors.ModelError &&
-  (cause.reason === "BadRequest" || cause.reason === "ContextLength")
+  (cause.reason === "BadRequest" || cause.reason === "ContextLength" || cause.reason === "ContentFilter")
 
 /** What was indexed and is to be removed. */
 const goneOf = (

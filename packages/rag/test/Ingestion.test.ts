@@ -225,7 +225,7 @@ describe("a run", () => {
     const isBad = (text: string) => text.includes("bad")
     const skipped = ["b.md", "d.md"].map((source) => ({ source, reason: "Refused", message: "It says no." }))
 
-    it.each(["BadRequest", "ContextLength"] as const)("is skipped, and nothing else: %s", (reason) =>
+    it.each(["BadRequest", "ContextLength", "ContentFilter"] as const)("is skipped, and nothing else: %s", (reason) =>
       Effect.runPromise(
         Effect.gen(function* () {
           expect(yield* indexed(four)).toMatchObject({ indexed: 2, chunks: 2, skipped })
@@ -254,7 +254,7 @@ describe("a run", () => {
       )
     )
 
-    it.each(["Unavailable", "Authentication", "RateLimited"] as const)(
+    it.each(["Network", "Authentication", "RateLimited"] as const)(
       "fails the run for other reasons: %s",
       (reason) =>
         Effect.runPromise(

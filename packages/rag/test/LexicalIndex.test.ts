@@ -9,9 +9,8 @@ const notes = DocumentIndex.collection("notes")
 const found = (passages: ReadonlyArray<Retriever.Passage>) => passages.map(({ id }) => id)
 
 it("a collection has a name, and its tenant, too", () => {
-  for (const names of [[""], ["", ""], ["notes", ""]] as const) {
-    expect(() => DocumentIndex.collection(...names)).toThrow(Errors.DefinitionError)
-  }
+  expect(() => DocumentIndex.collection("")).toThrow(Errors.DefinitionError)
+  expect(() => DocumentIndex.collection("notes", "")).toThrow(Errors.DefinitionError)
 })
 
 describe("the index by words", () => {

@@ -65,9 +65,9 @@ export interface Options {
 }
 
 /**
- * By words and by meaning. A score says how far ahead a passage is in both orders, by
- * reciprocal rank: 1 is the first in both, and about 0.5 the first in one that is not in
- * the other.
+ * By words and by meaning. A score says how far up a passage is in both, each from the
+ * last score that was looked at to the first: 1 is the first in both, and 0.5 the first
+ * in one that is not in the other, where both weigh the same.
  *
  * A collection has the vectors of one embedding model. With another one, or with one
  * whose vectors have another size, indexing and searching fail with the reason
