@@ -247,8 +247,7 @@ it("options that make no sense throw a DefinitionError", () => {
 const counted = (cutUp: () => ReadonlyArray<DocumentIndex.Chunk>) => {
   let looked = 0
   const { charCodeAt } = String.prototype
-  const patch = (value: typeof charCodeAt) =>
-    Object.defineProperty(String.prototype, "charCodeAt", { value, configurable: true, writable: true })
+  const patch = (value: typeof charCodeAt) => Reflect.set(String.prototype, "charCodeAt", value)
   patch(function (this: string, at) {
     looked++
     return charCodeAt.call(this, at)

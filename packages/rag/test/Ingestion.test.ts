@@ -254,15 +254,13 @@ describe("a run", () => {
       )
     )
 
-    it.each(["Network", "Authentication", "RateLimited"] as const)(
-      "fails the run for other reasons: %s",
-      (reason) =>
-        Effect.runPromise(
-          Effect.gen(function* () {
-            expect(yield* Effect.flip(indexed(four))).toMatchObject({ reason: "Embedding", cause: { reason } })
-            expect(yield* sources).toEqual([])
-          }).pipe(Effect.provide(refusing(reason, isBad)))
-        )
+    it.each(["Network", "Authentication", "RateLimited"] as const)("fails the run for other reasons: %s", (reason) =>
+      Effect.runPromise(
+        Effect.gen(function* () {
+          expect(yield* Effect.flip(indexed(four))).toMatchObject({ reason: "Embedding", cause: { reason } })
+          expect(yield* sources).toEqual([])
+        }).pipe(Effect.provide(refusing(reason, isBad)))
+      )
     )
   })
 

@@ -39,7 +39,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { DatabaseError, fromCause } from "./DatabaseError.ts"
 import { documentTable, type Loaded, type NewDocument, type Row } from "./internal/documentTable.ts"
-import { type Accepts, best, byVectors, byWords, fused, type Hit, normalized } from "./internal/ranking.ts"
+import { type Accepts, best, byVectors, byWords, fused, type Hit, normalized, usual } from "./internal/ranking.ts"
 import { rescued } from "./internal/rescued.ts"
 import { upToDate } from "./internal/tables.ts"
 
@@ -65,9 +65,9 @@ export interface Options {
 }
 
 /**
- * By words and by meaning. A score says how far up a passage is in both, each from the
- * last score that was looked at to the first: 1 is the first in both, and 0.5 the first
- * in one that is not in the other, where both weigh the same.
+ * By words and by meaning. A score says how far up a passage is in both: by words, from
+ * none to the best; by meaning, from the mean of all to the closest. So 1 is the first in
+ * both, and 0.5 the first in one that is not in the other, where both weigh the same.
  *
  * A collection has the vectors of one embedding model. With another one, or with one
  * whose vectors have another size, indexing and searching fail with the reason
@@ -361,12 +361,10 @@ const ranked = (
   if (vector === undefined) return best(chunks.entries, words, topK, minScore)
   const { candidates, minSimilarity, weights } = embedding!
   const count = Math.max(candidates, topK)
+  const vectors = byVectors(chunks, vector, minSimilarity, isAccepted)
   const lists = [
-    { hits: best(chunks.entries, words, count, 0), weight: weights.words },
-    {
-      hits: best(chunks.entries, byVectors(chunks, vector, minSimilarity, isAccepted), count, 0),
-      weight: weights.vectors
-    }
+    { hits: best(chunks.entries, words, count, 0), weight: weights.words, nothing: 0 },
+    { hits: best(chunks.entries, vectors, count, 0), weight: weights.vectors, nothing: usual(vectors) }
   ]
   return fused(lists.filter(({ weight }) => weight > 0))
     .filter(({ score }) => score >= minScore)

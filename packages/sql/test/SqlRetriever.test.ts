@@ -267,11 +267,11 @@ describe("by words and meaning", () => {
         Effect.map(topical().embed(texts, purpose), (all) => all.map((vector) => Float32Array.of(...vector, 30)))
     }
     return Effect.gen(function* () {
-      yield* put(...animals)
+      yield* put(document("a", ["a horse in the grass", "a river of the kind", "the sea", "the shore", "a warp"]))
       const found = yield* search("horse kind")
-      // By words they are equally far up; by meaning, one is the first and the other the last.
-      expect(ids(found).slice(0, 2)).toEqual(["a#0", "b#1"])
-      expect(found[0]!.score - found[1]!.score).toBeGreaterThan(0.3)
+      // Both have one of the words; only one of them has the meaning.
+      const [first, other] = ["a#0", "a#1"].map((id) => found.find((passage) => passage.id === id)!.score)
+      expect(first! - other!).toBeGreaterThan(0.3)
     }).pipe(Effect.provide(hybrid(ownFile(), alike)))
   })
 

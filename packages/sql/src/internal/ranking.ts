@@ -149,6 +149,18 @@ export const byVectors = (
   return scores
 }
 
+/** What chunks have that only happen to be there: the mean of the scores that are not 0. */
+export const usual = (scores: Float64Array): number => {
+  let sum = 0
+  let n = 0
+  for (const score of scores) {
+    if (score === 0) continue
+    sum += score
+    n++
+  }
+  return n === 0 ? 0 : sum / n
+}
+
 /** Four sums beside each other: one alone would have to wait for itself at each step. */
 const product = (all: Float32Array, at: number, vector: Float32Array): number => {
   const { length } = vector
@@ -175,24 +187,27 @@ const product = (all: Float32Array, at: number, vector: Float32Array): number =>
 export interface Ranked {
   readonly hits: ReadonlyArray<Hit>
   readonly weight: number
+  /** The score that says nothing: what a chunk has that only happens to be there. */
+  readonly nothing: number
 }
 
 /** What makes two scores differ that are the same but for how they were rounded. */
 const rounding = 1e-6
 
 /**
- * One list of several. What a list says of a chunk is how far up it is from the last
- * score to the first, so it matters neither where its scores lie nor how far apart: the
- * cosines of many models are all close to 1. A score of 1 is that of the first in all.
+ * One list of several. What a list says of a chunk is how far up it is, from the score
+ * that says nothing to the first. So it does not matter where the scores of a list lie,
+ * nor how far apart: the cosines of many models are all close to 1. A score of 1 is that
+ * of the first in all.
  */
 export const fused = (lists: ReadonlyArray<Ranked>): ReadonlyArray<Hit> => {
   const most = lists.reduce((sum, { weight }) => sum + weight, 0)
   const sums = new Map<Entry, number>()
-  for (const { hits, weight } of lists) {
+  for (const { hits, nothing, weight } of lists) {
     const first = hits[0]?.score ?? 0
-    const range = first - (hits.at(-1)?.score ?? 0)
+    const range = first - nothing
     for (const { entry, score } of hits) {
-      const share = range < rounding ? 1 : 1 - (first - score) / range
+      const share = range < rounding ? 1 : Math.max(0, 1 - (first - score) / range)
       sums.set(entry, (sums.get(entry) ?? 0) + weight * share)
     }
   }
