@@ -20,6 +20,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ModelError } from "./Errors.ts"
+import { whole } from "./store.ts"
 
 /** What a text is embedded for. Some models have other vectors for questions than for what may answer them. */
 export type Purpose = "document" | "query"
@@ -49,27 +50,36 @@ export interface BatchOptions {
   readonly concurrency?: number
 }
 
-/** The same model, asked for many texts in several requests. Fails with an `InvalidResponse` if it gives more or fewer vectors than texts. */
-export const batched = (self: Service, { concurrency = 4, maxTexts = 96 }: BatchOptions = {}): Service => ({
-  name: self.name,
-  embed: (texts, purpose) =>
-    Effect.map(
-      Effect.forEach(
-        Array.from({ length: Math.ceil(texts.length / maxTexts) }, (_, i) =>
-          texts.slice(i * maxTexts, (i + 1) * maxTexts)
+/**
+ * The same model, asked for many texts in several requests. Fails with an
+ * `InvalidResponse` if it gives more or fewer vectors than texts. Throws a
+ * `DefinitionError` for options that are no whole numbers from 1 up, or `Infinity`.
+ */
+export const batched = (self: Service, options: BatchOptions = {}): Service => {
+  const concurrency = whole("concurrency", options.concurrency ?? 4, 1)
+  // A product with `Infinity` may be no number.
+  const maxTexts = Math.min(whole("maxTexts", options.maxTexts ?? 96, 1), Number.MAX_SAFE_INTEGER)
+  const split = (texts: ReadonlyArray<string>) =>
+    Array.from({ length: Math.ceil(texts.length / maxTexts) }, (_, i) => texts.slice(i * maxTexts, (i + 1) * maxTexts))
+  return {
+    name: self.name,
+    embed: (texts, purpose) =>
+      Effect.map(
+        Effect.forEach(
+          split(texts),
+          (batch) =>
+            Effect.filterOrFail(
+              self.embed(batch, purpose),
+              (vectors) => vectors.length === batch.length,
+              (vectors) =>
+                new ModelError({
+                  reason: "InvalidResponse",
+                  message: `The embedding model "${self.name}" gave ${vectors.length} vectors for ${batch.length} texts.`
+                })
+            ),
+          { concurrency }
         ),
-        (batch) =>
-          Effect.filterOrFail(
-            self.embed(batch, purpose),
-            (vectors) => vectors.length === batch.length,
-            (vectors) =>
-              new ModelError({
-                reason: "InvalidResponse",
-                message: `The embedding model "${self.name}" gave ${vectors.length} vectors for ${batch.length} texts.`
-              })
-          ),
-        { concurrency }
-      ),
-      (batches) => batches.flat()
-    )
-})
+        (batches) => batches.flat()
+      )
+  }
+}

@@ -50,6 +50,24 @@ describe("batched", () => {
     })
   )
 
+  it.effect("asks for all at once where there is no bound", () =>
+    Effect.gen(function* () {
+      const { asked, model } = counting()
+      const { embed } = EmbeddingModel.batched(model, { maxTexts: Infinity, concurrency: Infinity })
+      yield* embed([], "document")
+      yield* embed(["a", "b"], "document")
+      expect(asked.map(([batch]) => batch)).toEqual([["a", "b"]])
+    })
+  )
+
+  it("refuses numbers that make no sense", () => {
+    for (const n of [0, -1, 1.5, NaN]) {
+      for (const options of [{ maxTexts: n }, { concurrency: n }]) {
+        expect(() => EmbeddingModel.batched(counting().model, options)).toThrow(Errors.DefinitionError)
+      }
+    }
+  })
+
   it.effect("fails where the model gives more or fewer vectors than texts, and with what the model fails with", () =>
     Effect.gen(function* () {
       const giving = (n: number): EmbeddingModel.Service => ({

@@ -5,7 +5,7 @@
  * Documents are kept by tenant, collection and source. A collection is what is
  * indexed together, so that what is gone from it can be removed: a folder, say.
  */
-import { Tenant } from "@heddle/core"
+import { Errors, Tenant } from "@heddle/core"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type { RetrievalError } from "./RagErrors.ts"
@@ -17,8 +17,13 @@ export interface Collection {
   readonly name: string
 }
 
-/** A collection of a tenant. */
-export const collection = (name: string, tenant: string = Tenant.defaultTenant): Collection => ({ tenant, name })
+/** A collection of a tenant. Throws a `DefinitionError` if one of the names is empty. */
+export const collection = (name: string, tenant: string = Tenant.defaultTenant): Collection => {
+  if (name === "" || tenant === "") {
+    throw new Errors.DefinitionError(`A collection and its tenant have names, but these are "${name}" and "${tenant}".`)
+  }
+  return { tenant, name }
+}
 
 /** A piece of a document, as it is found. */
 export interface Chunk {

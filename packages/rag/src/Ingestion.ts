@@ -22,12 +22,15 @@
  * )
  * ```
  */
+import { Errors } from "@heddle/core"
+import { whole } from "@heddle/core/store"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Chunking from "./Chunking.ts"
-import { type Collection, DocumentIndex, type IndexedDocument } from "./DocumentIndex.ts"
-import { type Documents, type Item, type Skipped, skipped, type SkipReason } from "./Documents.ts"
+import { type Chunk, type Collection, DocumentIndex, type IndexedDocument } from "./DocumentIndex.ts"
+import { type Documents, type Item, type Skipped, skipped, type SkipReason, Unreadable } from "./Documents.ts"
+import { chunks } from "./internal/chunks.ts"
 import { sha256 } from "./internal/hash.ts"
 import type { RetrievalError } from "./RagErrors.ts"
 
@@ -45,6 +48,8 @@ export interface Options<E = never, R = never> {
    * for many: as soon as there are as many. A document is always put as a whole. @default 256
    */
   readonly batch?: number
+  /** Chunks of a document at the most; one that has more is skipped as `TooLarge`. @default 10000 */
+  readonly maxChunks?: number
 }
 
 /** What became of the documents. */
@@ -95,13 +100,19 @@ type Prepared =
  * so does what was in a folder that could not be read. Of several documents with one
  * source, the first counts, and the others are skipped.
  *
+ * A document whose texts the embedding model refuses is skipped as `Refused`. If it
+ * refuses all of a collection that has nothing yet, the run fails.
+ *
  * Fails as the documents do, or as the index does. Throws a `DefinitionError` if the
- * chunking makes no sense.
+ * options make no sense.
  */
 export const run = <E = never, R = never>(
   options: Options<E, R>
 ): Stream.Stream<Event, E | RetrievalError, R | DocumentIndex> => {
-  const { batch = 256, collection, concurrency = 4, documents } = options
+  const { collection, documents } = options
+  const batch = whole("batch", options.batch ?? 256, 1)
+  const concurrency = whole("concurrency", options.concurrency ?? 4, 1)
+  const maxChunks = whole("maxChunks", options.maxChunks ?? 10_000, 1)
   const chunking = Chunking.effective(options.chunking)
   const cutAs = JSON.stringify([Chunking.version, chunking.maxCharacters, chunking.overlap])
 
@@ -109,13 +120,14 @@ export const run = <E = never, R = never>(
     Effect.gen(function* () {
       const index = yield* DocumentIndex
       const { items, total } = yield* documents
-      const known = new Map((yield* index.documents(collection)).map(({ hash, source }) => [source, hash]))
+      const known = new Map((yield* index.documents(collection)).map((info) => [info.source, info]))
       const seen = new Set<string>()
       const left: Array<Skipped> = []
       const counts = { indexed: 0, chunks: 0, unchanged: 0, removed: 0 }
       let done = 0
       let ready: Array<IndexedDocument> = []
       let waiting = 0
+      let refusal: RetrievalError | undefined
 
       /** Another one is done. */
       const told = (event: Event): Event => {
@@ -135,33 +147,57 @@ export const run = <E = never, R = never>(
         if (item._tag === "Skipped") return Effect.succeed(item)
         const { source } = item
         const hash = sha256(`${item.hash} ${cutAs}`)
-        if (known.get(source) === hash) return Effect.succeed({ _tag: "Unchanged", source })
+        const info = known.get(source)
+        if (info?.hash === hash && info.chunks <= maxChunks) return Effect.succeed({ _tag: "Unchanged", source })
         return item.read.pipe(
-          Effect.map((content): Prepared => {
-            return { _tag: "Ready", document: { source, hash, chunks: Chunking.chunk(source, content, chunking) } }
-          }),
+          Effect.flatMap((content) => cutUp(chunks(source, content, chunking), maxChunks)),
+          Effect.map((all): Prepared => ({ _tag: "Ready", document: { source, hash, chunks: all } })),
           Effect.catchAll(({ message, reason }) => Effect.succeed(skipped(source, reason, message))),
           // Others have their turn between documents.
           Effect.zipLeft(Effect.yieldNow())
         )
       }
 
-      const flush = Effect.suspend(() => {
-        const documents = ready
-        ready = []
-        waiting = 0
-        if (documents.length === 0) return Effect.succeed([])
-        return Effect.as(
-          index.put(collection, documents),
-          documents.map(({ chunks, source }) => {
+      const put = (documents: ReadonlyArray<IndexedDocument>) =>
+        Effect.map(index.put(collection, documents), () =>
+          documents.map(({ chunks, source }): Event => {
             counts.indexed++
             counts.chunks += chunks.length
             return told({ _tag: "Indexed", source, chunks: chunks.length })
           })
         )
+
+      /** Fails if nothing of the collection was ever accepted: then what is wrong is not the document. */
+      const hopeless = Effect.suspend(() =>
+        refusal === undefined || counts.indexed > 0 || known.size > 0 ? Effect.void : Effect.fail(refusal)
+      )
+
+      /** Puts documents one by one, but for those that are refused. */
+      const putEach = (documents: ReadonlyArray<IndexedDocument>) =>
+        Effect.map(
+          Effect.forEach(documents, (document) =>
+            Effect.catchIf(put([document]), isRefused, (error) => {
+              refusal ??= error
+              const { message } = error
+              const event = skipped(document.source, "Refused", message)
+              left.push(event)
+              return Effect.succeed([told(event)])
+            })
+          ),
+          (events) => events.flat()
+        )
+
+      const flush = Effect.suspend(() => {
+        const documents = ready
+        ready = []
+        waiting = 0
+        return documents.length < 2
+          ? putEach(documents)
+          : Effect.catchIf(put(documents), isRefused, () => Effect.zipLeft(putEach(documents), hopeless))
       })
 
       const finish = Effect.gen(function* () {
+        yield* hopeless
         const gone = goneOf(known.keys(), seen, left)
         if (gone.length > 0) yield* index.remove(collection, gone)
         counts.removed = gone.length
@@ -193,7 +229,7 @@ export const run = <E = never, R = never>(
       const started: Event = { _tag: "Started", ...(total !== undefined && { total, fraction: 0 }) }
       return items.pipe(
         Stream.map(once),
-        Stream.mapEffect(prepare, { concurrency }),
+        Stream.mapEffect(prepare, { concurrency: concurrency === Infinity ? "unbounded" : concurrency }),
         Stream.concat(Stream.succeed<Prepared>({ _tag: "End" })),
         Stream.mapEffect(take),
         Stream.mapConcat((events) => events),
@@ -202,6 +238,26 @@ export const run = <E = never, R = never>(
     })
   )
 }
+
+/** The chunks of a document, if they are not too many. Now and then, others have their turn. */
+const cutUp = (all: Iterable<Chunk>, most: number): Effect.Effect<ReadonlyArray<Chunk>, Unreadable> =>
+  Effect.gen(function* () {
+    const made: Array<Chunk> = []
+    for (const chunk of all) {
+      if (made.length >= most) {
+        return yield* new Unreadable({ reason: "TooLarge", message: `It has more chunks than ${most}, the maxChunks.` })
+      }
+      made.push(chunk)
+      if (made.length % 64 === 0) yield* Effect.yieldNow()
+    }
+    return made
+  })
+
+/** Whether the embedding model does not want these texts, rather than any. */
+const isRefused = ({ cause, reason }: RetrievalError): boolean =>
+  reason === "Embedding" &&
+  cause instanceof Errors.ModelError &&
+  (cause.reason === "BadRequest" || cause.reason === "ContextLength" || cause.reason === "ContentFilter")
 
 /** What was indexed and is to be removed. */
 const goneOf = (

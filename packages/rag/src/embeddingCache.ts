@@ -4,8 +4,9 @@
  * it is indexed.
  *
  * A vector is kept under a hash of the model's name, the purpose and the text, with a
- * checksum: what is damaged is asked for anew. What cannot be read or written is logged
- * as a warning, and the model is asked.
+ * checksum: what is damaged is asked for anew. So is what has another size than the
+ * vectors that the model gave last: one name may come to stand for other vectors. What
+ * cannot be read or written is logged as a warning, and the model is asked.
  *
  * @example
  * ```ts
@@ -48,51 +49,85 @@ const together = { concurrency: 16 } as const
 
 /** The same model, which is asked only for what the store does not have: each text once, all in one request. */
 export const cached = (model: EmbeddingModel.Service): Effect.Effect<EmbeddingModel.Service, never, KeyValueStore> =>
-  Effect.map(KeyValueStore, (store) => ({
-    name: model.name,
-    embed: (texts, purpose) =>
+  Effect.map(KeyValueStore, (store) => {
+    const sizeKey = `embedding.size.${sha256(model.name)}`
+    /** Of the vectors that the model gave last. */
+    let size: number | undefined
+    const knownSize = Effect.suspend(() =>
+      size === undefined
+        ? Effect.map(Effect.catchAll(store.get(sizeKey), warned(Option.none())), (found) =>
+            Option.isSome(found) && /^\d{1,9}$/.test(found.value) ? Number(found.value) : undefined
+          )
+        : Effect.succeed(size)
+    )
+
+    /** What the store has of these, of one size. */
+    const kept = (keys: ReadonlyMap<string, string>) =>
       Effect.gen(function* () {
-        const keys = new Map(
-          texts.map((text) => [text, `embedding.${sha256(JSON.stringify([model.name, purpose, text]))}`])
-        )
-        const vectors = new Map<string, EmbeddingModel.Vector>()
-        yield* Effect.forEach(
+        const wanted = yield* knownSize
+        const found = yield* Effect.forEach(
           keys,
           ([text, key]) =>
-            Effect.map(Effect.catchAll(store.getUint8Array(key), warned(Option.none())), (found) => {
-              const vector = Option.isSome(found) ? vectorOf(found.value) : undefined
-              if (vector !== undefined) vectors.set(text, vector)
+            Effect.map(Effect.catchAll(store.getUint8Array(key), warned(Option.none())), (bytes) => {
+              return [text, Option.isSome(bytes) ? vectorOf(bytes.value) : undefined] as const
             }),
-          { ...together, discard: true }
+          together
         )
-        const missing = [...keys].filter(([text]) => !vectors.has(text))
-        if (missing.length > 0) {
-          const made = yield* model.embed(
-            missing.map(([text]) => text),
-            purpose
+        const first = wanted ?? found.find(([, vector]) => vector !== undefined)?.[1]?.length
+        return new Map(
+          found.flatMap(([text, vector]) =>
+            vector !== undefined && vector.length === first ? [[text, vector] as const] : []
           )
-          if (made.length !== missing.length) {
-            return yield* Effect.fail(
-              new Errors.ModelError({
-                reason: "InvalidResponse",
-                message: `The embedding model "${model.name}" gave ${made.length} vectors for ${missing.length} texts.`
-              })
-            )
-          }
-          yield* Effect.forEach(
-            missing,
-            ([text, key], place) => {
-              const vector = made[place]!
-              vectors.set(text, vector)
-              return Effect.catchAll(store.set(key, bytesOf(vector)), warned(undefined))
-            },
-            { ...together, discard: true }
+        )
+      })
+
+    /** What the model gives for these, which is kept. */
+    const made = (texts: ReadonlyArray<string>, keys: ReadonlyMap<string, string>, purpose: EmbeddingModel.Purpose) =>
+      Effect.gen(function* () {
+        const vectors = yield* model.embed(texts, purpose)
+        if (vectors.length !== texts.length) {
+          return yield* Effect.fail(
+            new Errors.ModelError({
+              reason: "InvalidResponse",
+              message: `The embedding model "${model.name}" gave ${vectors.length} vectors for ${texts.length} texts.`
+            })
           )
         }
-        // Each reader has a vector of its own, which it can change.
-        return texts.map((text) => vectors.get(text)!.slice())
+        const { length } = vectors[0]!
+        if (length !== size) {
+          size = length
+          yield* Effect.catchAll(store.set(sizeKey, String(length)), warned(undefined))
+        }
+        yield* Effect.forEach(
+          texts,
+          (text, place) => Effect.catchAll(store.set(keys.get(text)!, bytesOf(vectors[place]!)), warned(undefined)),
+          { ...together, discard: true }
+        )
+        return new Map(texts.map((text, place) => [text, vectors[place]!]))
       })
-  }))
+
+    return {
+      name: model.name,
+      embed: (texts, purpose) =>
+        Effect.gen(function* () {
+          const keys = new Map(
+            texts.map((text) => [text, `embedding.${sha256(JSON.stringify([model.name, purpose, text]))}`])
+          )
+          const old = yield* kept(keys)
+          const missing = [...keys.keys()].filter((text) => !old.has(text))
+          const fresh =
+            missing.length === 0 ? new Map<string, EmbeddingModel.Vector>() : yield* made(missing, keys, purpose)
+          const [one] = fresh.values()
+          // Vectors of two sizes say nothing of each other.
+          const other =
+            one === undefined ? [] : [...old].flatMap(([text, { length }]) => (length === one.length ? [] : [text]))
+          const again = other.length === 0 ? [] : yield* made(other, keys, purpose)
+          const vectors = new Map([...old, ...fresh, ...again])
+          // Each reader has a vector of its own, which it can change.
+          return texts.map((text) => vectors.get(text)!.slice())
+        })
+    }
+  })
 
 /** The embedding model that there is, with a memory. */
 export const layer: Layer.Layer<EmbeddingModel.EmbeddingModel, never, EmbeddingModel.EmbeddingModel | KeyValueStore> =

@@ -18,6 +18,8 @@
 import type { PlatformError } from "@effect/platform/Error"
 import { FileSystem } from "@effect/platform/FileSystem"
 import { Path } from "@effect/platform/Path"
+import { Errors } from "@heddle/core"
+import { whole } from "@heddle/core/store"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -26,7 +28,7 @@ import { anyOf } from "./internal/fileGlob.ts"
 
 /** How files are read. */
 export interface FileOptions {
-  /** Bytes of a file at the most; a larger one is skipped, and is not read. @default 10 megabytes */
+  /** Bytes of a file at the most; a larger one is skipped, and is not read; `Infinity` for any. @default 10 megabytes */
   readonly maxBytes?: number
 }
 
@@ -48,9 +50,15 @@ export interface FolderOptions extends FileOptions {
  * The files of a folder and of those in it, in the order of their paths from there on,
  * which are their sources, with `/` on every system. Their number is known before they
  * are read. Fails if the folder cannot be read; one in it that cannot be read is skipped.
+ * Throws a `DefinitionError` for a path of `""`, and for a `maxBytes` that makes no sense.
  */
-export const folder = (path: string, options: FolderOptions = {}): Documents<DocumentsUnavailable, FileSystem | Path> =>
-  Effect.gen(function* () {
+export const folder = (
+  path: string,
+  options: FolderOptions = {}
+): Documents<DocumentsUnavailable, FileSystem | Path> => {
+  if (path === "") throw new Errors.DefinitionError('A folder has a path, but this one is "".')
+  const maxBytes = most(options)
+  return Effect.gen(function* () {
     const fs = yield* FileSystem
     const paths = yield* Path
     const included = options.include === undefined ? () => true : anyOf(options.include)
@@ -101,17 +109,25 @@ export const folder = (path: string, options: FolderOptions = {}): Documents<Doc
     return {
       total: found.length,
       items: Stream.fromIterable(found.toSorted((a, b) => (a.source < b.source ? -1 : 1))).pipe(
-        Stream.mapEffect((one) => (one._tag === "File" ? read(fs, one, options) : Effect.succeed(one)))
+        Stream.mapEffect((one) => (one._tag === "File" ? read(fs, one, maxBytes) : Effect.succeed(one)))
       )
     }
   })
+}
 
-/** Files, in the order given, each under its path as its source. One that is not there is skipped. */
-export const files = (all: ReadonlyArray<string>, options: FileOptions = {}): Documents<never, FileSystem> =>
-  Effect.map(FileSystem, (fs) => ({
+/**
+ * Files, in the order given, each under its path as its source. One that is not there is
+ * skipped. Throws a `DefinitionError` for a `maxBytes` that makes no sense.
+ */
+export const files = (all: ReadonlyArray<string>, options: FileOptions = {}): Documents<never, FileSystem> => {
+  const maxBytes = most(options)
+  return Effect.map(FileSystem, (fs) => ({
     total: all.length,
-    items: Stream.mapEffect(Stream.fromIterable(all), (path) => read(fs, { source: path, path }, options))
+    items: Stream.mapEffect(Stream.fromIterable(all), (path) => read(fs, { source: path, path }, maxBytes))
   }))
+}
+
+const most = ({ maxBytes = 10_000_000 }: FileOptions): number => whole("maxBytes", maxBytes, 0)
 
 const unavailable = (path: string) => (cause: PlatformError) =>
   cause._tag === "SystemError" && cause.reason === "NotFound"
@@ -122,7 +138,7 @@ const unavailable = (path: string) => (cause: PlatformError) =>
 const read = (
   fs: FileSystem,
   { path, source }: { readonly path: string; readonly source: string },
-  { maxBytes = 10_000_000 }: FileOptions
+  maxBytes: number
 ): Effect.Effect<Item> => {
   const tooLarge = (size: string) => skipped(source, "TooLarge", `It has ${size} bytes, and maxBytes is ${maxBytes}.`)
   return Effect.gen(function* () {
@@ -130,7 +146,7 @@ const read = (
     if (type !== "File") return skipped(source, "Unreadable", "It is not a file.")
     if (size > maxBytes) return tooLarge(String(size))
     // What says nothing of its size, or grows, is not read without end.
-    const parts = yield* Stream.runCollect(fs.stream(path, { bytesToRead: maxBytes + 1 }))
+    const parts = yield* Stream.runCollect(fs.stream(path, maxBytes === Infinity ? {} : { bytesToRead: maxBytes + 1 }))
     const bytes = joined(Chunk.toReadonlyArray(parts))
     return bytes.length > maxBytes ? tooLarge(`more than ${maxBytes}`) : yield* document({ source }, bytes)
   }).pipe(Effect.catchAll((error) => Effect.succeed(skipped(source, "Unreadable", error.message))))

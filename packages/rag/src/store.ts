@@ -1,7 +1,8 @@
 /**
  * For those who write a retriever or an index: what every one does in the same way.
  * `checked` keeps queries away that make no sense, and `accepts` says what a filter
- * lets through.
+ * lets through. `bm25` is how words are counted, for an index that finds what
+ * `LexicalIndex` does, with the same scores.
  *
  * @example
  * ```ts
@@ -11,5 +12,6 @@
  * console.log(isAccepted({ collection: "notes", source: "docs/hours.md", metadata: { language: "en" } })) // true
  * ```
  */
+export * as bm25 from "./internal/bm25.ts"
 export { accepts } from "./internal/filter.ts"
 export { checked } from "./internal/query.ts"

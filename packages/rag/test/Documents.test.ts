@@ -149,11 +149,11 @@ after it`
     ["what is not closed", `<p>a${"<".repeat(10_000)}${"<!--".repeat(100_000)}`, undefined],
     ["tables in tables", `${"<table><tr><td>".repeat(1000)}x`, undefined],
     ["entities", "&amp;".repeat(200_000), undefined],
+    ["spaces", `<p>a${" ".repeat(1_000_000)}b`, undefined],
+    ["paragraphs", "<p>x".repeat(500_000), undefined],
     ["rows", `<table>${"<tr><td>a<td>b".repeat(50_000)}`, undefined]
-  ])("that is hostile takes no time: %s", async (_, text, reason) => {
-    const start = performance.now()
+  ])("that is hostile is read before the test is given up: %s", async (_, text, reason) => {
     const found = await html(text)
-    expect(performance.now() - start).toBeLessThan(30_000)
     if (reason !== undefined) expect(found).toBe(reason)
     else expect(found).toMatch(/[ax&]/)
   })

@@ -1,6 +1,7 @@
+import { Errors } from "@heddle/core"
 import { Chunking, DocumentIndex, Documents, Ingestion, RagErrors, Retriever } from "@heddle/rag"
-import { Cause, Deferred, Effect, Exit, FastCheck as fc, Fiber, Stream } from "effect"
-import { describe, expect, it } from "vitest"
+import { Deferred, Effect, FastCheck as fc, Fiber, Stream } from "effect"
+import { describe, expect, it, vi } from "vitest"
 import { layer, make } from "./referenceIndex.ts"
 
 const docs = DocumentIndex.collection("docs")
@@ -166,14 +167,101 @@ describe("a run", () => {
     expect(await Effect.runPromise(Effect.flip(Effect.provide(indexed({ "a.md": "a" }), broken)))).toBe(error)
   })
 
-  it("refuses a chunking that makes no sense", async () => {
-    const exit = await Effect.runPromiseExit(
-      Effect.provide(
-        Effect.suspend(() => indexed({}, { chunking: { maxCharacters: 1 } })),
-        layer()
+  it("refuses options that make no sense", () => {
+    for (const options of [
+      { chunking: { maxCharacters: 1 } },
+      ...[0, -1, 1.5, NaN].flatMap((n) => [{ batch: n }, { concurrency: n }, { maxChunks: n }])
+    ]) {
+      expect(() => indexed({}, options), JSON.stringify(options)).toThrow(Errors.DefinitionError)
+    }
+  })
+
+  it("takes no number for all at once", () =>
+    run(
+      Effect.gen(function* () {
+        const all = { batch: Infinity, concurrency: Infinity, maxChunks: Infinity }
+        expect(yield* indexed({ "a.md": "a", "b.md": "b" }, all)).toMatchObject({ indexed: 2 })
+      })
+    ))
+
+  it("skips a document of too many chunks, without cutting all of it, and removes what it was", () =>
+    run(
+      Effect.gen(function* () {
+        const sections = (n: number) => "# x\n\nx\n\n".repeat(n)
+        expect(yield* indexed({ "a.md": sections(5), "b.md": "b" }, { maxChunks: 5 })).toMatchObject({ chunks: 6 })
+        const skipped = [{ source: "a.md", reason: "TooLarge" }]
+        expect(yield* indexed({ "a.md": sections(5), "b.md": "b" }, { maxChunks: 4 })).toMatchObject({
+          unchanged: 1,
+          removed: 1,
+          skipped
+        })
+        expect(yield* indexed({ "a.md": sections(10_000) })).toMatchObject({ chunks: 10_000 })
+        const text = sections(1_000_000)
+        const read = vi.spyOn(String.prototype, "charCodeAt")
+        const done = yield* indexed({ "a.md": text })
+        const looked = read.mock.calls.length
+        read.mockRestore()
+        expect(done).toMatchObject({ chunks: 0, skipped })
+        expect(looked).toBeLessThan(text.length / 10)
+      })
+    ))
+
+  describe("what the embedding model does not take", () => {
+    const refusing = (reason: Errors.ModelErrorReason, isBad: (text: string) => boolean) =>
+      layer(({ index, retriever }) => ({
+        retriever,
+        index: {
+          ...index,
+          put: (of, all) => {
+            const cause = new Errors.ModelError({ reason, message: "No." })
+            const error = new RagErrors.RetrievalError({ reason: "Embedding", message: "It says no.", cause })
+            return all.some(({ chunks }) => chunks.some(({ text }) => isBad(text)))
+              ? Effect.fail(error)
+              : index.put(of, all)
+          }
+        }
+      }))
+    const four = { "a.md": "a", "b.md": "b bad", "c.md": "c", "d.md": "d bad" }
+    const isBad = (text: string) => text.includes("bad")
+    const skipped = ["b.md", "d.md"].map((source) => ({ source, reason: "Refused", message: "It says no." }))
+
+    it.each(["BadRequest", "ContextLength", "ContentFilter"] as const)("is skipped, and nothing else: %s", (reason) =>
+      Effect.runPromise(
+        Effect.gen(function* () {
+          expect(yield* indexed(four)).toMatchObject({ indexed: 2, chunks: 2, skipped })
+          // Alone in a run, too.
+          expect(yield* indexed(four)).toMatchObject({ indexed: 0, unchanged: 2, skipped })
+          expect(yield* indexed(four, { batch: 1 })).toMatchObject({ unchanged: 2, skipped })
+        }).pipe(Effect.provide(refusing(reason, isBad)))
       )
     )
-    expect(Exit.isFailure(exit) && Cause.pretty(exit.cause)).toContain("maxCharacters")
+
+    it("leaves what was indexed as it was", () =>
+      Effect.runPromise(
+        Effect.gen(function* () {
+          yield* indexed({ "a.md": "a", "b.md": "b" })
+          yield* indexed({ "a.md": "a", "b.md": "b bad" })
+          expect(yield* sources).toEqual(["a.md", "b.md"])
+        }).pipe(Effect.provide(refusing("BadRequest", isBad)))
+      ))
+
+    it.each([1, 256])("fails the run if it takes nothing at all, in batches of %d", (batch) =>
+      Effect.runPromise(
+        Effect.gen(function* () {
+          const error = yield* Effect.flip(indexed(four, { batch }))
+          expect(error).toMatchObject({ reason: "Embedding" })
+        }).pipe(Effect.provide(refusing("BadRequest", () => true)))
+      )
+    )
+
+    it.each(["Network", "Authentication", "RateLimited"] as const)("fails the run for other reasons: %s", (reason) =>
+      Effect.runPromise(
+        Effect.gen(function* () {
+          expect(yield* Effect.flip(indexed(four))).toMatchObject({ reason: "Embedding", cause: { reason } })
+          expect(yield* sources).toEqual([])
+        }).pipe(Effect.provide(refusing(reason, isBad)))
+      )
+    )
   })
 
   it("keeps collections and tenants apart", () =>

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
+import { Errors } from "@heddle/core"
 import { DocumentIndex, LexicalIndex, Retriever } from "@heddle/rag"
 import { Effect, FastCheck } from "effect"
 import { document } from "./support.ts"
@@ -6,6 +7,11 @@ import { document } from "./support.ts"
 const notes = DocumentIndex.collection("notes")
 
 const found = (passages: ReadonlyArray<Retriever.Passage>) => passages.map(({ id }) => id)
+
+it("a collection has a name, and its tenant, too", () => {
+  expect(() => DocumentIndex.collection("")).toThrow(Errors.DefinitionError)
+  expect(() => DocumentIndex.collection("notes", "")).toThrow(Errors.DefinitionError)
+})
 
 describe("the index by words", () => {
   it.effect("finds a text by its words in other forms, the better the more of them it has", () =>

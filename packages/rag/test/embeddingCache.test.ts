@@ -6,13 +6,13 @@ import { Effect, FastCheck as fc, Layer, Logger } from "effect"
 import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 
 /** A model that tells what it is asked. */
 const telling = (name = "model") => {
   const asked: Array<ReadonlyArray<string>> = []
   const vector = (text: string) =>
-    Float32Array.from([text.length, Math.PI, NaN, -0, 1e-40, ...text].map((_, n, all) => (n < 5 ? Number(all[n]) : n)))
+    Float32Array.of(text.length, Math.PI, NaN, -0, 1e-40, text === "" ? -1 : text.charCodeAt(0))
   const model: EmbeddingModel.Service = {
     name,
     embed: (texts) =>
@@ -85,7 +85,8 @@ it("takes what is damaged for missing, and writes it anew", () =>
       }
       const { embed } = yield* Effect.provideService(cached(model), KeyValueStore.KeyValueStore, noting)
       yield* embed(["a"], "document")
-      const whole = yield* Effect.flatten(store.getUint8Array(keys[0]!))
+      const key = keys.at(-1)!
+      const whole = yield* Effect.flatten(store.getUint8Array(key))
       expect(whole.length).toBe(8 + 4 * vector("a").length)
       for (const damaged of [
         whole.slice(0, -4),
@@ -94,7 +95,7 @@ it("takes what is damaged for missing, and writes it anew", () =>
         whole.map((byte, n) => (n === 20 ? byte ^ 1 : byte)),
         "x"
       ]) {
-        yield* store.set(keys[0]!, damaged)
+        yield* store.set(key, damaged)
         asked.length = 0
         expect(yield* embed(["a"], "document")).toEqual([vector("a")])
         expect(asked).toEqual([["a"]])
@@ -103,6 +104,57 @@ it("takes what is damaged for missing, and writes it anew", () =>
       expect(asked.length).toBe(1)
     })
   ))
+
+describe("a model whose vectors come to have another size", () => {
+  /** A model of this name with vectors of a size, and what it was asked. */
+  const sized = (size: number) => {
+    const asked: Array<ReadonlyArray<string>> = []
+    const model: EmbeddingModel.Service = {
+      name: "model",
+      embed: (texts) =>
+        Effect.sync(() => {
+          asked.push(texts)
+          return texts.map((text) => new Float32Array(size).fill(text.length))
+        })
+    }
+    return { asked, model }
+  }
+  const sizes = (vectors: ReadonlyArray<EmbeddingModel.Vector>) => vectors.map(({ length }) => length)
+
+  it("is asked for all anew in a request that asks for something new", () =>
+    run(
+      Effect.gen(function* () {
+        const [before, after] = [sized(3), sized(4)]
+        yield* (yield* cached(before.model)).embed(["a", "b"], "document")
+        const { embed } = yield* cached(after.model)
+        expect(sizes(yield* embed(["a", "c", "b"], "document"))).toEqual([4, 4, 4])
+        expect(after.asked).toEqual([["c"], ["a", "b"]])
+        expect(sizes(yield* embed(["a", "b", "c"], "document"))).toEqual([4, 4, 4])
+        expect(after.asked.length).toBe(2)
+      })
+    ))
+
+  it("is asked for all anew once anything was, in another process, too", () =>
+    run(
+      Effect.gen(function* () {
+        const [before, after] = [sized(3), sized(4)]
+        yield* (yield* cached(before.model)).embed(["a"], "document")
+        yield* (yield* cached(after.model)).embed(["what"], "query")
+        const { embed } = yield* cached(after.model)
+        expect(sizes(yield* embed(["a"], "document"))).toEqual([4])
+        expect(after.asked).toEqual([["what"], ["a"]])
+      })
+    ))
+
+  it("is not asked twice for what has its size", () =>
+    run(
+      Effect.gen(function* () {
+        const { asked, model } = sized(3)
+        for (const text of ["a", "b", "a"]) yield* (yield* cached(model)).embed([text], "document")
+        expect(asked).toEqual([["a"], ["b"]])
+      })
+    ))
+})
 
 it("gives each reader vectors of its own", () =>
   run(
@@ -149,6 +201,7 @@ it("outlives a process, in a folder", async () => {
   await Effect.runPromise(embed)
   expect(await Effect.runPromise(embed)).toEqual([vector("a"), vector("b")])
   expect(asked).toEqual([["a", "b"]])
-  expect(await readdir(folder)).toHaveLength(2)
+  // Those of the vectors, and that of their size.
+  expect(await readdir(folder)).toHaveLength(3)
   await rm(folder, { recursive: true })
 })

@@ -1,5 +1,6 @@
 import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
+import { Errors } from "@heddle/core"
 import { type Documents } from "@heddle/rag"
 import { files, folder, type FolderOptions } from "@heddle/rag/files"
 import { Effect, Stream } from "effect"
@@ -92,6 +93,20 @@ describe("a folder", () => {
       "z.md"
     ])
     expect(await sources({ maxBytes: 0 })).toContain("a.md: TooLarge")
+  })
+
+  it("reads a file of any size where there is no limit", async () => {
+    await write({ "docs/a.md": "a".repeat(10_000_001) })
+    expect(await sources()).toEqual(["a.md: TooLarge"])
+    expect(await sources({ maxBytes: Infinity })).toEqual(["a.md"])
+  })
+
+  it("refuses what is no path and no number of bytes", () => {
+    expect(() => folder("")).toThrow(Errors.DefinitionError)
+    for (const maxBytes of [-1, 1.5, NaN, -Infinity]) {
+      expect(() => folder("docs", { maxBytes })).toThrow(Errors.DefinitionError)
+      expect(() => files(["a.md"], { maxBytes })).toThrow(Errors.DefinitionError)
+    }
   })
 
   it("reads nothing of a file that is too large, and no more than that of one that does not say so", async () => {

@@ -357,6 +357,7 @@ describe("what makes no sense", () => {
     ["candidates of filter", Retriever.filter(() => true, { maxCandidates: 1.5 })],
     ["candidates of union", (self) => Retriever.union([self, self], { candidates: -1 })],
     ["weights of union", (self) => Retriever.union([self, self], { weights: [1, 0] })],
+    ["more weights than retrievers of union", (self) => Retriever.union([self, self], { weights: [1, 2, 3] })],
     ["rank constant of union", (self) => Retriever.union([self, self], { rankConstant: -1 })],
     ["capacity", Retriever.cached({ capacity: Number.NaN, timeToLive: 1 })],
     ["time to live", Retriever.cached({ capacity: 1, timeToLive: 0 })]

@@ -39,7 +39,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { DatabaseError, fromCause } from "./DatabaseError.ts"
 import { documentTable, type Loaded, type NewDocument, type Row } from "./internal/documentTable.ts"
-import { type Accepts, best, byVectors, byWords, fused, type Hit, normalized } from "./internal/ranking.ts"
+import { type Accepts, best, byVectors, byWords, fused, type Hit, normalized, usual } from "./internal/ranking.ts"
 import { rescued } from "./internal/rescued.ts"
 import { upToDate } from "./internal/tables.ts"
 
@@ -65,9 +65,9 @@ export interface Options {
 }
 
 /**
- * By words and by meaning. A score says how far ahead a passage is in both orders, by
- * reciprocal rank: 1 is the first in both, and about 0.5 the first in one that is not in
- * the other.
+ * By words and by meaning. A score says how far up a passage is in both: by words, from
+ * none to the best; by meaning, from the mean of all to the closest. So 1 is the first in
+ * both, and 0.5 the first in one that is not in the other, where both weigh the same.
  *
  * A collection has the vectors of one embedding model. With another one, or with one
  * whose vectors have another size, indexing and searching fail with the reason
@@ -81,10 +81,10 @@ export interface Options {
 export const layer = (
   options: Options = {}
 ): Layer.Layer<DocumentIndex | Retriever, DatabaseError, SqlClient | EmbeddingModel.EmbeddingModel> => {
-  const embedding = settled(options)
+  const { batch, ...embedding } = settled(options)
   return Layer.effectContext(
     Effect.flatMap(EmbeddingModel.EmbeddingModel, (model) =>
-      services({ ...embedding, model: EmbeddingModel.batched(model, options.batch) })
+      services({ ...embedding, model: EmbeddingModel.batched(model, batch) })
     )
   )
 }
@@ -111,7 +111,13 @@ interface Embedding extends Settled {
   readonly model: EmbeddingModel.Service
 }
 
-const settled = ({ candidates = 100, minSimilarity = 0, onEmbeddingFailure = "fail", weights }: Options): Settled => {
+const settled = ({
+  batch = {},
+  candidates = 100,
+  minSimilarity = 0,
+  onEmbeddingFailure = "fail",
+  weights
+}: Options): Settled & { readonly batch: EmbeddingModel.BatchOptions } => {
   const { vectors = 1, words = 1 } = weights ?? {}
   if (![vectors, words].every((weight) => weight >= 0 && weight < Infinity) || vectors + words === 0) {
     throw new Errors.DefinitionError(
@@ -121,11 +127,20 @@ const settled = ({ candidates = 100, minSimilarity = 0, onEmbeddingFailure = "fa
   if (!(minSimilarity >= -1 && minSimilarity <= 1)) {
     throw new Errors.DefinitionError(`minSimilarity is a number from -1 to 1, but is ${minSimilarity}.`)
   }
+  if (onEmbeddingFailure !== "fail" && onEmbeddingFailure !== "lexical") {
+    throw new Errors.DefinitionError(
+      `onEmbeddingFailure is "fail" or "lexical", but is ${JSON.stringify(onEmbeddingFailure)}.`
+    )
+  }
   return {
     weights: { words, vectors },
     candidates: whole("candidates", candidates, 1),
     minSimilarity,
-    onEmbeddingFailure
+    onEmbeddingFailure,
+    batch: {
+      ...(batch.maxTexts !== undefined && { maxTexts: whole("batch.maxTexts", batch.maxTexts, 1) }),
+      ...(batch.concurrency !== undefined && { concurrency: whole("batch.concurrency", batch.concurrency, 1) })
+    }
   }
 }
 
@@ -346,12 +361,10 @@ const ranked = (
   if (vector === undefined) return best(chunks.entries, words, topK, minScore)
   const { candidates, minSimilarity, weights } = embedding!
   const count = Math.max(candidates, topK)
+  const vectors = byVectors(chunks, vector, minSimilarity, isAccepted)
   const lists = [
-    { hits: best(chunks.entries, words, count, 0), weight: weights.words },
-    {
-      hits: best(chunks.entries, byVectors(chunks, vector, minSimilarity, isAccepted), count, 0),
-      weight: weights.vectors
-    }
+    { hits: best(chunks.entries, words, count, 0), weight: weights.words, nothing: 0 },
+    { hits: best(chunks.entries, vectors, count, 0), weight: weights.vectors, nothing: usual(vectors) }
   ]
   return fused(lists.filter(({ weight }) => weight > 0))
     .filter(({ score }) => score >= minScore)

@@ -2,6 +2,7 @@
  * Keeps what was found for as long as it is good for.
  */
 import { Errors } from "@heddle/core"
+import { whole } from "@heddle/core/store"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -10,7 +11,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import type { RetrievalError } from "../RagErrors.ts"
 import type { CacheOptions, Passage, Query, Service } from "../Retriever.ts"
-import { checked, wholeFromOne } from "./query.ts"
+import { checked } from "./query.ts"
 
 type Found = ReadonlyArray<Passage>
 
@@ -27,7 +28,7 @@ interface Entry {
 
 /** Throws a `DefinitionError` for a capacity or a time that is none. */
 export const makeCached = (self: Service, { capacity, timeToLive }: CacheOptions): Effect.Effect<Service> => {
-  wholeFromOne("capacity", capacity)
+  whole("capacity", capacity, 1)
   const age = Duration.toMillis(timeToLive)
   if (age <= 0) throw new Errors.DefinitionError("timeToLive is more than 0, but is not.")
   return Effect.sync(() => {

@@ -2,22 +2,24 @@
  * Makes one list of what several retrievers have found, by reciprocal rank.
  */
 import { Errors } from "@heddle/core"
+import { whole } from "@heddle/core/store"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { RetrievalError } from "../RagErrors.ts"
 import type { Passage, Query, Service, UnionOptions } from "../Retriever.ts"
-import { wholeFromOne } from "./query.ts"
 
 /** A search by all of them. */
 export const fuse = (
   retrievers: ReadonlyArray<Service>,
   { candidates = 20, onFailure = "fail", rankConstant = 5, weights = [] }: UnionOptions
 ): Service["search"] => {
-  wholeFromOne("candidates", candidates)
+  whole("candidates", candidates, 1)
   if (!(rankConstant >= 0 && rankConstant < Infinity))
     throw new Errors.DefinitionError(`rankConstant is a number from 0, but is ${rankConstant}.`)
   const wrong = weights.find((weight) => !(weight > 0 && weight < Infinity))
   if (wrong !== undefined) throw new Errors.DefinitionError(`A weight is a number above 0, but one is ${wrong}.`)
+  if (weights.length > retrievers.length)
+    throw new Errors.DefinitionError(`There are ${weights.length} weights for ${retrievers.length} retrievers.`)
   const weighted = retrievers.map((_, i) => weights[i] ?? 1)
   return (query) => {
     const asked = { ...query, topK: Math.max(query.topK, candidates), minScore: 0 }

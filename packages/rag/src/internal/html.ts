@@ -38,13 +38,7 @@ export const markdownOfHtml = (parser: MakeParser, html: string): { readonly tex
 
   // Space is one space, but where it is code.
   const flush = () => {
-    const text =
-      code > 0
-        ? line
-        : line
-            .replace(/[^\S\n]*\n\s*/g, " ")
-            .replace(/[^\S\n]+/g, " ")
-            .trim()
+    const text = code > 0 ? line : line.replace(/\s+/g, " ").trim()
     line = ""
     return text
   }

@@ -6,6 +6,7 @@ import { stems } from "@heddle/core/words"
 import MiniSearch, { type SearchResult } from "minisearch"
 import type { Chunk, DocumentInfo, IndexedDocument } from "../DocumentIndex.ts"
 import type { Passage, Query } from "../Retriever.ts"
+import * as bm25 from "./bm25.ts"
 import { accepts } from "./filter.ts"
 
 interface Entry {
@@ -20,9 +21,6 @@ interface Kept {
   readonly keys: ReadonlyArray<number>
 }
 
-/** How BM25 counts: how soon a word that is repeated counts no more, how much a long text is held against it, and what is there for a word to be found at all. */
-const bm25 = { k: 1.2, b: 0.7, d: 0.5 }
-
 /** What is searched of an entry, where what it is about counts like its own words. */
 const searched = ({ chunk: { context, text } }: Entry): string => (context === "" ? text : `${context}\n${text}`)
 
@@ -36,7 +34,7 @@ export class Lexical {
     extractField: (entry, field) => (field === "key" ? entry.key : searched(entry)) as string,
     tokenize: (text) => stems(text) as Array<string>,
     processTerm: (term) => term,
-    searchOptions: { bm25 },
+    searchOptions: { bm25: bm25.constants },
     // What is removed is removed at once.
     autoVacuum: false
   })
@@ -99,7 +97,7 @@ export class Lexical {
   #mostOf(terms: ReadonlyArray<string>, results: ReadonlyArray<SearchResult>): number {
     const having = new Map<string, number>()
     for (const { terms } of results) for (const term of terms) having.set(term, (having.get(term) ?? 0) + 1)
-    const rarity = (n: number) => Math.log(1 + (this.#words.documentCount - n + 0.5) / (n + 0.5))
-    return terms.reduce((sum, term) => sum + rarity(having.get(term) ?? 0), 0) * (bm25.d + bm25.k + 1)
+    const all = this.#words.documentCount
+    return terms.reduce((sum, term) => sum + bm25.rarity(all, having.get(term) ?? 0), 0) * bm25.most
   }
 }

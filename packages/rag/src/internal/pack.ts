@@ -16,35 +16,46 @@ interface Limits {
 }
 
 /** The chunks of a section. Without an overlap, they leave nothing out and have nothing twice. */
-export const pack = (text: string, units: ReadonlyArray<Unit>, { maxCharacters, overlap }: Limits): Array<Piece> => {
-  const pieces: Array<Piece> = []
+export function* pack(
+  text: string,
+  units: ReadonlyArray<Unit>,
+  { maxCharacters, overlap }: Limits
+): Generator<Piece, void> {
   /** The units of the chunk that is being made. */
   let open: Array<Unit> = []
   let from = 0
-  const close = () => {
-    const last = open.at(-1)
-    if (last !== undefined) pieces.push({ from, through: last.through })
-  }
-  for (const unit of units.flatMap((unit) => cut(text, unit, maxCharacters))) {
-    if (open.length > 0 && lengthOf(text, from, unit) <= maxCharacters) {
-      open.push(unit)
-      continue
+  /** Where that chunk ends, without the space at its end. */
+  let end = 0
+  for (const whole of units) {
+    for (const unit of cut(text, whole, maxCharacters)) {
+      const unitEnd = endOf(text, unit)
+      // Space makes nothing longer.
+      const reached = unitEnd === unit.from ? end : unitEnd
+      if (open.length > 0 && reached - from <= maxCharacters) {
+        open.push(unit)
+        end = reached
+        continue
+      }
+      const last = open.at(-1)
+      if (last !== undefined) yield { from, through: last.through }
+      const again = overlap === 0 ? [] : endings(text, open, overlap)
+      from = again.find((place) => unitEnd - place <= maxCharacters) ?? unit.from
+      end = unitEnd
+      open = [unit]
     }
-    close()
-    const again = overlap === 0 ? [] : endings(text, open, overlap)
-    from = again.find((place) => lengthOf(text, place, unit) <= maxCharacters) ?? unit.from
-    open = [unit]
   }
-  close()
-  return pieces
+  const last = open.at(-1)
+  if (last !== undefined) yield { from, through: last.through }
 }
 
-/** How long a chunk is that goes to the end of a unit; space at the end does not count. */
-const lengthOf = (text: string, from: number, { through }: Piece): number => {
+/** Where a piece ends without the space at its end, which does not count: where it begins if there is nothing else. */
+const endOf = (text: string, { from, through }: Piece): number => {
   let end = through
   while (end > from && isSpace(text.charCodeAt(end - 1))) end--
-  return end - from
+  return end
 }
+
+const isLong = (text: string, piece: Piece, most: number): boolean => endOf(text, piece) - piece.from > most
 
 /** What `trimEnd` takes for space. */
 const isSpace = (code: number): boolean =>
@@ -78,20 +89,21 @@ const stretch = 8_192
 
 /** A unit in pieces of a length at the most. */
 const cut = (text: string, unit: Unit, most: number): ReadonlyArray<Unit> => {
-  if (lengthOf(text, unit.from, unit) <= most) return [unit]
+  if (!isLong(text, unit, most)) return [unit]
   const lines = unit.prose ? [unit] : linesOf(text, unit)
   return lines
-    .flatMap((line) => (lengthOf(text, line.from, line) <= most ? [line] : sentencesOf(text, line.from, line.through)))
-    .flatMap((piece) => (lengthOf(text, piece.from, piece) <= most ? [piece] : wordsOf(text, piece, most)))
+    .flatMap((line) => (isLong(text, line, most) ? sentencesOf(text, line.from, line.through) : [line]))
+    .flatMap((piece) => (isLong(text, piece, most) ? wordsOf(text, piece, most) : [piece]))
     .map(({ from, through }) => ({ from, through, prose: unit.prose }))
 }
 
 const linesOf = (text: string, { from, through }: Piece): ReadonlyArray<Piece> => {
   const lines: Array<Piece> = []
-  for (let at = from; at < through;) {
-    const end = text.indexOf("\n", at)
-    const next = end < 0 || end >= through ? through : end + 1
-    lines.push({ from: at, through: next })
+  const part = text.slice(from, through)
+  for (let at = 0; at < part.length;) {
+    const end = part.indexOf("\n", at)
+    const next = end < 0 ? part.length : end + 1
+    lines.push({ from: from + at, through: from + next })
     at = next
   }
   return lines
@@ -129,10 +141,12 @@ const wholeBefore = (text: string, at: number): number => {
 const isHigh = (code: number): boolean => code >= 0xd800 && code <= 0xdbff
 
 /** A piece in as many words as fit, or in a part of one that does not fit. */
-const wordsOf = (text: string, { from, through }: Piece, most: number): ReadonlyArray<Piece> => {
+const wordsOf = (text: string, piece: Piece, most: number): ReadonlyArray<Piece> => {
   const found: Array<Piece> = []
+  const { from, through } = piece
+  const last = endOf(text, piece)
   let at = from
-  while (lengthOf(text, at, { from: at, through }) > most) {
+  while (last - at > most) {
     const end = spaceBefore(text, at + most, at + most / 2) ?? graphemeBefore(text, at, most)
     found.push({ from: at, through: end })
     at = end

@@ -1,7 +1,6 @@
 /**
  * What a retriever may rely on.
  */
-import { Errors } from "@heddle/core"
 import * as Effect from "effect/Effect"
 import { RetrievalError } from "../RagErrors.ts"
 import type { Query, Service } from "../Retriever.ts"
@@ -20,10 +19,4 @@ const problemOf = ({ minScore, tenant, topK }: Query): string | undefined => {
     return `topK: expected a whole number from 0, not ${topK}`
   if (!(minScore >= 0 && minScore <= 1)) return `minScore: expected a number from 0 to 1, not ${minScore}`
   return tenant === "" ? `tenant: expected a name, not ""` : undefined
-}
-
-/** Throws a `DefinitionError` for what is no whole number from 1. */
-export const wholeFromOne = (name: string, n: number): number => {
-  if (n === Infinity || (Number.isInteger(n) && n >= 1)) return n
-  throw new Errors.DefinitionError(`${name} is a whole number from 1, but is ${n}.`)
 }

@@ -1,14 +1,14 @@
 /**
  * Gives passages other scores.
  */
+import { whole } from "@heddle/core/store"
 import * as Effect from "effect/Effect"
 import { RetrievalError } from "../RagErrors.ts"
 import type { Passage, RerankOptions, Service } from "../Retriever.ts"
-import { wholeFromOne } from "./query.ts"
 
 /** A search whose passages are scored anew. */
 export const rank = <E>(self: Service, { candidates = 50, score }: RerankOptions<E>): Service["search"] => {
-  wholeFromOne("candidates", candidates)
+  whole("candidates", candidates, 1)
   return (query) =>
     Effect.flatMap(
       self.search({ ...query, topK: Math.max(query.topK, candidates), minScore: 0 }),

@@ -29,10 +29,12 @@ interface Line {
 }
 
 function* linesOf(text: string, start: number, end: number): Iterable<Line> {
-  for (let from = start; from < end;) {
-    const at = text.indexOf("\n", from)
-    const through = at < 0 || at >= end ? end : at + 1
-    yield { from, through, text: text.slice(from, through).replace(/\r?\n$/, "") }
+  // Behind the end nothing is looked for: what is there may be long.
+  const part = text.slice(start, end)
+  for (let from = 0; from < part.length;) {
+    const at = part.indexOf("\n", from)
+    const through = at < 0 ? part.length : at + 1
+    yield { from: start + from, through: start + through, text: part.slice(from, through).replace(/\r?\n$/, "") }
     from = through
   }
 }
@@ -42,16 +44,15 @@ function* linesOf(text: string, start: number, end: number): Iterable<Line> {
 // -----------------------------------------------------------------------------
 
 /** One section of paragraphs, or one for each page. */
-export const textSections = (text: string, pages: boolean): ReadonlyArray<Section> => {
-  if (!pages) return [{ headings: [], units: paragraphs(text, 0, text.length) }]
-  const sections: Array<Section> = []
+export function* textSections(text: string, pages: boolean): Iterable<Section> {
+  if (!pages) return yield { headings: [], units: paragraphs(text, 0, text.length) }
+  let page = 0
   for (let from = 0; from <= text.length;) {
     const at = text.indexOf("\f", from)
     const end = at < 0 ? text.length : at
-    sections.push({ headings: [], page: sections.length + 1, units: paragraphs(text, from, end) })
+    yield { headings: [], page: ++page, units: paragraphs(text, from, end) }
     from = end + 1
   }
-  return sections
 }
 
 const paragraphs = (text: string, start: number, end: number): ReadonlyArray<Unit> => {
@@ -84,26 +85,24 @@ interface Block extends Unit {
 }
 
 /** The sections of a document, from a place on. */
-export const markdownSections = (text: string, start: number): ReadonlyArray<Section> => {
-  const sections: Array<Section> = []
+export function* markdownSections(text: string, start: number): Iterable<Section> {
   let path: ReadonlyArray<{ readonly level: number; readonly title: string }> = []
   let units: Array<Unit> = []
   let headed = false
-  const close = () => {
-    if (units.length > 0) sections.push({ headings: path.map(({ title }) => title), units })
-    units = []
-  }
+  const section = (): Section => ({ headings: path.map(({ title }) => title), units })
   for (const block of blocksOf(text, start)) {
     if (block.kind === "heading") {
       // Headings with nothing below them but a lower one stand with what that one is above.
-      if (!headed || block.level <= (path.at(-1)?.level ?? 0)) close()
+      if (units.length > 0 && (!headed || block.level <= (path.at(-1)?.level ?? 0))) {
+        yield section()
+        units = []
+      }
       path = [...path.filter(({ level }) => level < block.level), { level: block.level, title: block.title }]
     }
     headed = block.kind === "heading"
     units.push({ from: block.from, through: block.through, prose: block.prose })
   }
-  close()
-  return sections
+  if (units.length > 0) yield section()
 }
 
 const item = /^([ \t]*)(?:[-+*]|\d{1,9}[.)])(?:[ \t]+|$)/
@@ -113,8 +112,9 @@ const endsOfHtml: ReadonlyArray<readonly [RegExp, string]> = [
 ]
 
 /** The blocks of a document, one behind the other, with the empty lines after them. */
-const blocksOf = (text: string, start: number): ReadonlyArray<Block> => {
-  const blocks: Array<Block> = []
+function* blocksOf(text: string, start: number): Iterable<Block> {
+  /** What has come to its end at a line. */
+  const ended: Array<Block> = []
   let open: { kind: Kind; from: number; level: number; title: string } | undefined
   let fence: { readonly mark: string; readonly indent: number } | undefined
   let htmlEnd: string | undefined
@@ -124,11 +124,11 @@ const blocksOf = (text: string, start: number): ReadonlyArray<Block> => {
   let before = ""
 
   const begin = (kind: Kind, from: number, level = 0, title = "") => {
-    if (open !== undefined) blocks.push(blockOf(open, from))
+    if (open !== undefined) ended.push(blockOf(open, from))
     open = { kind, from, level, title }
   }
   const openFence = (line: string, at: number): boolean => {
-    const found = /^(`{3,}|~{3,})(.*)$/.exec(line.slice(at))
+    const found = /^(`{3,}(?!`)|~{3,}(?!~))(.*)$/.exec(line.slice(at))
     if (found === null || (found[1]![0] === "`" && found[2]!.includes("`"))) return false
     fence = { mark: found[1]!, indent: at }
     return true
@@ -189,9 +189,9 @@ const blocksOf = (text: string, start: number): ReadonlyArray<Block> => {
     }
     blank = empty && fence === undefined && htmlEnd === undefined
     before = line
+    if (ended.length > 0) yield* ended.splice(0)
   }
-  if (open !== undefined) blocks.push(blockOf(open, text.length))
-  return blocks
+  if (open !== undefined) yield blockOf(open, text.length)
 }
 
 const blockOf = (open: Omit<Block, "through" | "prose">, through: number): Block => ({

@@ -1,10 +1,10 @@
 /**
  * Looks for passages that a predicate lets through.
  */
+import { whole } from "@heddle/core/store"
 import * as Effect from "effect/Effect"
 import type { RetrievalError } from "../RagErrors.ts"
 import type { FilterOptions, Passage, Query, Service } from "../Retriever.ts"
-import { wholeFromOne } from "./query.ts"
 
 /** How many times as many are asked for as the time before. */
 const growth = 4
@@ -15,7 +15,7 @@ export const sift = (
   predicate: (passage: Passage) => boolean,
   { maxCandidates = 1_000 }: FilterOptions
 ): Service["search"] => {
-  wholeFromOne("maxCandidates", maxCandidates)
+  whole("maxCandidates", maxCandidates, 1)
   const look = (query: Query, asked: number): Effect.Effect<ReadonlyArray<Passage>, RetrievalError> =>
     Effect.flatMap(self.search({ ...query, topK: asked }), (passages) => {
       const kept = passages.filter(predicate)

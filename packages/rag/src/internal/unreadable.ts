@@ -8,9 +8,19 @@ import * as Data from "effect/Data"
  * `MissingPackage`: what reads its format is not installed. `Format`: it is not what
  * it says it is. `Link`: it is a link that leaves the folder. `Duplicate`: its source
  * was there before. `Unreadable`: it could not be read, which may pass.
+ * `Refused`: the embedding model does not take its texts.
  */
 export type SkipReason =
-  "Binary" | "Empty" | "TooLarge" | "Encoding" | "Format" | "MissingPackage" | "Link" | "Duplicate" | "Unreadable"
+  | "Binary"
+  | "Empty"
+  | "TooLarge"
+  | "Encoding"
+  | "Format"
+  | "MissingPackage"
+  | "Link"
+  | "Duplicate"
+  | "Unreadable"
+  | "Refused"
 
 /** What is wrong with a document. */
 export class Unreadable extends Data.TaggedError("Unreadable")<{

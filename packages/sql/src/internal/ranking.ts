@@ -2,6 +2,7 @@
  * Which chunks fit a query: by their words, by their vectors, or by both.
  */
 import type { Metadata } from "@heddle/rag/Retriever"
+import { bm25 } from "@heddle/rag/store"
 
 /** A collection, as its chunks know it. */
 export interface Held {
@@ -82,9 +83,6 @@ export const best = (
 // words
 // -----------------------------------------------------------------------------
 
-/** Of BM25, as `LexicalIndex` of `@heddle/rag` has them. */
-const bm25 = { k: 1.2, b: 0.7, d: 0.5 }
-
 /**
  * A score for each chunk, 0 if it has no word of the query or is not accepted. It is the
  * share of what a chunk could reach at the most. `found` has for each word the ids of chunks that have
@@ -106,14 +104,13 @@ export const byWords = (
       if (counts[place] === 0) having.push(place)
       counts[place]!++
     }
-    const rarity = Math.log(1 + (entries.length - having.length + 0.5) / (having.length + 0.5))
+    const rarity = bm25.rarity(entries.length, having.length)
     for (const place of having) {
       const count = counts[place]!
-      const long = 1 - bm25.b + (bm25.b * entries[place]!.words) / averageWords
-      scores[place]! += rarity * (bm25.d + (count * (bm25.k + 1)) / (count + bm25.k * long))
+      scores[place]! += rarity * bm25.weight(count, entries[place]!.words / averageWords)
       counts[place] = 0
     }
-    most += rarity * (bm25.d + bm25.k + 1)
+    most += rarity * bm25.most
   }
   for (let place = 0; place < scores.length; place++) {
     if (scores[place]! > 0) scores[place] = isAccepted(entries[place]!) ? Math.min(1, scores[place]! / most) : 0
@@ -152,6 +149,18 @@ export const byVectors = (
   return scores
 }
 
+/** What chunks have that only happen to be there: the mean of the scores that are not 0. */
+export const usual = (scores: Float64Array): number => {
+  let sum = 0
+  let n = 0
+  for (const score of scores) {
+    if (score === 0) continue
+    sum += score
+    n++
+  }
+  return n === 0 ? 0 : sum / n
+}
+
 /** Four sums beside each other: one alone would have to wait for itself at each step. */
 const product = (all: Float32Array, at: number, vector: Float32Array): number => {
   const { length } = vector
@@ -178,18 +187,28 @@ const product = (all: Float32Array, at: number, vector: Float32Array): number =>
 export interface Ranked {
   readonly hits: ReadonlyArray<Hit>
   readonly weight: number
+  /** The score that says nothing: what a chunk has that only happens to be there. */
+  readonly nothing: number
 }
 
-/** How little the first ranks differ. With 60, which is usual for long lists, the first right passage stands later than by words alone. */
-const k = 5
+/** What makes two scores differ that are the same but for how they were rounded. */
+const rounding = 1e-6
 
-/** One list of several, by reciprocal rank. A score of 1 is that of the first in all of them. */
+/**
+ * One list of several. What a list says of a chunk is how far up it is, from the score
+ * that says nothing to the first. So it does not matter where the scores of a list lie,
+ * nor how far apart: the cosines of many models are all close to 1. A score of 1 is that
+ * of the first in all.
+ */
 export const fused = (lists: ReadonlyArray<Ranked>): ReadonlyArray<Hit> => {
-  const most = lists.reduce((sum, { weight }) => sum + weight, 0) / (k + 1)
+  const most = lists.reduce((sum, { weight }) => sum + weight, 0)
   const sums = new Map<Entry, number>()
-  for (const { hits, weight } of lists) {
-    for (const [rank, { entry }] of hits.entries()) {
-      sums.set(entry, (sums.get(entry) ?? 0) + weight / (k + 1 + rank))
+  for (const { hits, nothing, weight } of lists) {
+    const first = hits[0]?.score ?? 0
+    const range = first - nothing
+    for (const { entry, score } of hits) {
+      const share = range < rounding ? 1 : Math.max(0, 1 - (first - score) / range)
+      sums.set(entry, (sums.get(entry) ?? 0) + weight * share)
     }
   }
   return ordered(Array.from(sums, ([entry, sum]) => ({ entry, score: Math.min(1, sum / most) })))
