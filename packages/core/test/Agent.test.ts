@@ -429,6 +429,19 @@ describe("a reply that is not over", () => {
     })
   )
 
+  it.effect("has not made the call that must be made", () =>
+    Effect.gen(function* () {
+      const tools = Tools.make(named("look"))
+      const agent = Agent.make({ name: "looker", tools, toolChoice: "required" })
+      for (const finishReason of ["length", "pause"] as const) {
+        const calls = finishReason === "length" ? [Message.toolCall("1", "look", {})] : []
+        const { layer, requests } = partly({ content: calls, finishReason })
+        yield* Effect.provide(Agent.run(agent, "go"), layer)
+        expect(requests.map(({ toolChoice }) => toolChoice)).toEqual(["required", "required"])
+      }
+    })
+  )
+
   it.effect("since the provider pauses: the model is asked to go on, with calls or without", () =>
     Effect.gen(function* () {
       const searched = Message.toolCall("1", "web_search", {}, Message.succeeded("found"))

@@ -66,7 +66,7 @@ export const loop = (
         return yield* done(sink, attempt.result(history, History.answer(history), last ? "step-limit" : "answer"))
       }
       const tools = reply.offered ?? cell.offered ?? config.tools
-      attempt.called ||= attempt.reply !== undefined
+      attempt.called ||= attempt.reply !== undefined && !isUnfinished(reply)
       if (calls.length > 0) {
         yield* callTools(plan, attempt, calls, tools, sink)
       }
@@ -129,6 +129,9 @@ const isAnswer = (message: Message.AssistantMessage | undefined, reply: ChatMode
     (reply.finishReason !== "tool-calls" && [...reply.content, ...message.content].every(isSettled))
   )
 }
+
+/** Whether the model was kept from saying all, so that a call that it must make is still to come. */
+const isUnfinished = ({ finishReason }: ChatModel.ModelReply) => finishReason === "length" || finishReason === "pause"
 
 // -----------------------------------------------------------------------------
 // the model

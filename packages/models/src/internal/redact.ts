@@ -26,23 +26,26 @@ export const causeOf = (error: unknown, secrets: ReadonlyArray<string>): { reado
   return tells(safe, secrets) ? {} : { cause: safe }
 }
 
+/** Causes of causes that are kept. */
+const deepest = 8
+
 /** The same error where it has no request in it, else a copy; so for what caused it. */
 const withoutRequest = (error: unknown, depth = 0): unknown => {
-  if (!(error instanceof Error) || depth > 8) return error
+  if (depth > deepest) return undefined
+  if (!(error instanceof Error)) return error
   const cause = withoutRequest(error.cause, depth + 1)
-  const isSame = cause === error.cause && !ofRequest.some((key) => Object.hasOwn(error, key))
-  if (isSame) return error
-  const { cause: _cause, stack: _stack, ...fields } = Object.getOwnPropertyDescriptors(error)
-  const copy: object = Object.create(Object.getPrototypeOf(error) as object | null)
-  for (const key of Reflect.ownKeys(fields)) {
-    const field = Object.getOwnPropertyDescriptor(error, key)
-    if (field !== undefined && !ofRequest.includes(String(key))) Object.defineProperty(copy, key, field)
-  }
-  // The stack of an error belongs to it in ways of its engine.
+  if (cause === error.cause && !ofRequest.some((key) => Object.hasOwn(error, key))) return error
+  // The stack of an error belongs to it in ways of its engine, so it is copied as text.
   const own = { configurable: true, enumerable: false, writable: true }
-  Object.defineProperty(copy, "stack", { ...own, value: error.stack })
-  if (error.cause !== undefined) Object.defineProperty(copy, "cause", { ...own, value: cause })
-  return copy
+  const fields: PropertyDescriptorMap = {
+    ...Object.getOwnPropertyDescriptors(error),
+    stack: { ...own, value: error.stack },
+    cause: { ...own, value: cause }
+  }
+  for (const key of ofRequest) delete fields[key]
+  const prototype: unknown = Object.getPrototypeOf(error)
+  // A prototype is an object or null.
+  return Object.create(prototype as object | null, fields)
 }
 
 /** Whether a text anywhere in a value says a secret. A value that is too large to look through might. */
