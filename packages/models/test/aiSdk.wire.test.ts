@@ -36,8 +36,10 @@ describe.each(Object.entries(exchanges))("%s", (_name, { body, provider, sentBac
     })
   )
 
-  // What is stored makes no other stream.
-  it.scopedLive.skipIf(sentBack.some((part) => part.includes("item_reference")))(
+  // What is stored makes no other stream, which is cut already.
+  const isCutAlready = sentBack.some((part) => part.includes("item_reference"))
+  const cutting = isCutAlready ? () => {} : it.scopedLive
+  cutting(
     "cut at every byte it is whole or a typed error, and never hangs",
     () =>
       Effect.gen(function* () {
