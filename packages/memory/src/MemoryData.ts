@@ -1,6 +1,6 @@
 /**
- * Mode and settings as plain data, under the keys that they have in an agent file, a
- * workflow definition or the options of a command.
+ * Mode and settings as plain data, under the keys that they have in the options of a
+ * step of a workflow definition.
  *
  * @example
  * ```ts

@@ -221,7 +221,9 @@ const marked = (
   const last = result.history.at(-1)
   const spent = usage === ChatModel.noUsage ? result : { ...result, usage: ChatModel.addUsage(result.usage, usage) }
   if (passages.length === 0 || last?.role !== "assistant") return spent
-  const shown = passages.map(({ text: _text, ...shown }): Shown => shown)
+  const shown = passages.map(({ id, metadata, number, score, source }): Shown => {
+    return { number, id, source, score, metadata }
+  })
   const metadata = { ...last.metadata, [metadataKey]: { shown } }
   return { ...spent, history: [...result.history.slice(0, -1), { ...last, metadata }] }
 }

@@ -73,7 +73,8 @@ export const quotedSources = (passages: ReadonlyArray<Numbered>): string =>
     passages.map(({ number, source }) => `[${number}] ${withoutNumbers(source.replace(/\s+/g, " "))}`).join("\n")
   )
 
-const withoutNumbers = (text: string): string => text.replace(/\[(\d+(?:\s*,\s*\d+)*)\]/g, "[ $1 ]")
+const withoutNumbers = (text: string): string =>
+  text.includes("[") ? text.replace(/\[(\d+(?:\s*,\s*\d+)*)\]/g, "[ $1 ]") : text
 
 /** The most of a title, and of a heading. */
 const maxHeading = 200

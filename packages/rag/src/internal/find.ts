@@ -30,7 +30,7 @@ export const search = (
 
 /** Numbers passages from 1. */
 export const numbered = (passages: ReadonlyArray<Passage>): ReadonlyArray<Numbered> =>
-  passages.map((passage, i) => ({ ...passage, number: i + 1 }))
+  passages.map(({ id, metadata, score, source, text }, i) => ({ number: i + 1, id, text, source, score, metadata }))
 
 /** A piece of text that is not worth its tags. */
 const tooShort = 200
