@@ -50,6 +50,11 @@ export interface Options {
    * 1. With a weight of 0 the order is not looked at.
    */
   readonly weights?: { readonly words?: number; readonly vectors?: number }
+  /**
+   * What of the two orders is put together: how far up the scores are, or the reciprocal
+   * ranks, with the constant 60. @default "scores"
+   */
+  readonly fusion?: "scores" | "ranks"
   /** How many of the best of each order are looked at; as many as are asked for at the least. @default 100 */
   readonly candidates?: number
   /** A passage whose meaning is no closer is not found by it: the cosine between the vectors, from -1 to 1. @default 0 */
@@ -102,6 +107,7 @@ export const layerLexical: Layer.Layer<DocumentIndex | Retriever, DatabaseError,
 
 interface Settled {
   readonly weights: { readonly words: number; readonly vectors: number }
+  readonly fusion: "scores" | "ranks"
   readonly candidates: number
   readonly minSimilarity: number
   readonly onEmbeddingFailure: "fail" | "lexical"
@@ -114,6 +120,7 @@ interface Embedding extends Settled {
 const settled = ({
   batch = {},
   candidates = 100,
+  fusion = "scores",
   minSimilarity = 0,
   onEmbeddingFailure = "fail",
   weights
@@ -127,6 +134,9 @@ const settled = ({
   if (!(minSimilarity >= -1 && minSimilarity <= 1)) {
     throw new Errors.DefinitionError(`minSimilarity is a number from -1 to 1, but is ${minSimilarity}.`)
   }
+  if (fusion !== "scores" && fusion !== "ranks") {
+    throw new Errors.DefinitionError(`fusion is "scores" or "ranks", but is ${JSON.stringify(fusion)}.`)
+  }
   if (onEmbeddingFailure !== "fail" && onEmbeddingFailure !== "lexical") {
     throw new Errors.DefinitionError(
       `onEmbeddingFailure is "fail" or "lexical", but is ${JSON.stringify(onEmbeddingFailure)}.`
@@ -134,6 +144,7 @@ const settled = ({
   }
   return {
     weights: { words, vectors },
+    fusion,
     candidates: whole("candidates", candidates, 1),
     minSimilarity,
     onEmbeddingFailure,
@@ -359,14 +370,17 @@ const ranked = (
   const isAccepted = accepting(filter)
   const words = byWords(chunks, found, isAccepted)
   if (vector === undefined) return best(chunks.entries, words, topK, minScore)
-  const { candidates, minSimilarity, weights } = embedding!
+  const { candidates, fusion, minSimilarity, weights } = embedding!
   const count = Math.max(candidates, topK)
   const vectors = byVectors(chunks, vector, minSimilarity, isAccepted)
   const lists = [
     { hits: best(chunks.entries, words, count, 0), weight: weights.words, nothing: 0 },
     { hits: best(chunks.entries, vectors, count, 0), weight: weights.vectors, nothing: usual(vectors) }
   ]
-  return fused(lists.filter(({ weight }) => weight > 0))
+  return fused(
+    lists.filter(({ weight }) => weight > 0),
+    fusion
+  )
     .filter(({ score }) => score >= minScore)
     .slice(0, topK)
 }

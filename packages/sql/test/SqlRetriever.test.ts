@@ -299,6 +299,18 @@ describe("by words and meaning", () => {
     }).pipe(Effect.provide(hybrid(ownFile(), alike)))
   })
 
+  it.effect("ranks can be put together in place of scores", () =>
+    Effect.gen(function* () {
+      yield* put(...animals)
+      const found = yield* search("horse")
+      // The one is the first by words and by meaning, the other the second by meaning.
+      expect(found.map(({ id, score }) => [id, score])).toEqual([
+        ["a#0", 1],
+        ["b#0", 61 / 62 / 2]
+      ])
+    }).pipe(Effect.provide(hybrid(ownFile(), topical(), { fusion: "ranks" })))
+  )
+
   it.effect("a weight of 0 leaves out an order", () =>
     Effect.gen(function* () {
       const file = Layer.succeed(SqlClient.SqlClient, yield* SqlClient.SqlClient)
@@ -428,6 +440,7 @@ describe("by words and meaning", () => {
       { weights: { vectors: NaN } },
       { candidates: 0 },
       { minSimilarity: 2 },
+      { fusion: "both" as "ranks" },
       ...[0, -1, 1.5, NaN].flatMap((n) => [{ batch: { maxTexts: n } }, { batch: { concurrency: n } }]),
       { onEmbeddingFailure: "nonsense" as "fail" }
     ]) {

@@ -194,21 +194,34 @@ export interface Ranked {
 /** What makes two scores differ that are the same but for how they were rounded. */
 const rounding = 1e-6
 
+/** How little the first ranks differ, as is usual. */
+const rankConstant = 60
+
+/** What a list says of the chunk at a place, from 0 to 1, which is for the first. */
+type Share = (list: Ranked) => (hit: Hit, rank: number) => number
+
 /**
- * One list of several. What a list says of a chunk is how far up it is, from the score
- * that says nothing to the first. So it does not matter where the scores of a list lie,
- * nor how far apart: the cosines of many models are all close to 1. A score of 1 is that
- * of the first in all.
+ * How far up a chunk is, from the score that says nothing to the first. So it does not
+ * matter where the scores of a list lie, nor how far apart: the cosines of many models
+ * are all close to 1.
  */
-export const fused = (lists: ReadonlyArray<Ranked>): ReadonlyArray<Hit> => {
+const byScore: Share = ({ hits, nothing }) => {
+  const first = hits[0]?.score ?? 0
+  const range = first - nothing
+  return ({ score }) => (range < rounding ? 1 : Math.max(0, 1 - (first - score) / range))
+}
+
+/** Reciprocal rank. */
+const byRank: Share = () => (_hit, rank) => (rankConstant + 1) / (rankConstant + 1 + rank)
+
+/** One list of several. A score of 1 is that of the first in all. */
+export const fused = (lists: ReadonlyArray<Ranked>, by: "scores" | "ranks"): ReadonlyArray<Hit> => {
   const most = lists.reduce((sum, { weight }) => sum + weight, 0)
   const sums = new Map<Entry, number>()
-  for (const { hits, nothing, weight } of lists) {
-    const first = hits[0]?.score ?? 0
-    const range = first - nothing
-    for (const { entry, score } of hits) {
-      const share = range < rounding ? 1 : Math.max(0, 1 - (first - score) / range)
-      sums.set(entry, (sums.get(entry) ?? 0) + weight * share)
+  for (const list of lists) {
+    const share = (by === "scores" ? byScore : byRank)(list)
+    for (const [rank, hit] of list.hits.entries()) {
+      sums.set(hit.entry, (sums.get(hit.entry) ?? 0) + list.weight * share(hit, rank))
     }
   }
   return ordered(Array.from(sums, ([entry, sum]) => ({ entry, score: Math.min(1, sum / most) })))
