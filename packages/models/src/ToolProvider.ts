@@ -58,7 +58,7 @@ export class ToolProviderError extends Data.TaggedError("ToolProviderError")<{
 
 /** A tool of a provider, as a model is shown it. */
 export interface ToolDefinition {
-  /** The provider's own name of it: any text, no other tool's of the provider. */
+  /** The provider's own name of it, which no other of its tools has. It may be a name that models do not take. */
   readonly name: string
   /** A name for people. */
   readonly title?: string

@@ -119,16 +119,14 @@ const pendingCalls = (reply: Message.AssistantMessage | undefined): ReadonlyArra
  * run itself, if the model has come to an end. Calls that a hook has settled go back to
  * the model, as do those of a reply that was cut off. A pause is no end.
  */
-const isAnswer = (message: Message.AssistantMessage | undefined, reply: ChatModel.ModelReply) => {
-  if (message === undefined || reply.finishReason === "pause") return false
-  const isDone = (content: Message.AssistantMessage["content"][number]) => content._tag !== "ToolCall"
-  const isSettled = (content: Message.AssistantMessage["content"][number]) =>
-    content._tag !== "ToolCall" || content.outcome._tag !== "Pending"
-  return (
-    message.content.every(isDone) ||
-    (reply.finishReason !== "tool-calls" && [...reply.content, ...message.content].every(isSettled))
-  )
+const isAnswer = (message: Message.AssistantMessage | undefined, { content, finishReason }: ChatModel.ModelReply) => {
+  if (message === undefined || finishReason === "pause") return false
+  if (message.content.every(({ _tag }) => _tag !== "ToolCall")) return true
+  return finishReason !== "tool-calls" && content.every(isSettled) && message.content.every(isSettled)
 }
+
+const isSettled = (content: Message.AssistantMessage["content"][number]): boolean =>
+  content._tag !== "ToolCall" || content.outcome._tag !== "Pending"
 
 /** Whether the model was kept from saying all, so that a call that it must make is still to come. */
 const isUnfinished = ({ finishReason }: ChatModel.ModelReply) => finishReason === "length" || finishReason === "pause"

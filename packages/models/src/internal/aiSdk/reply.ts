@@ -13,6 +13,7 @@ import type {
   SharedV3ProviderMetadata
 } from "@ai-sdk/provider"
 import { type ChatModel, Errors, Message } from "@heddle/core"
+import * as Encoding from "effect/Encoding"
 import { own } from "./prompt.ts"
 
 type Metadata = SharedV3ProviderMetadata | undefined
@@ -166,7 +167,8 @@ export class Assembly {
       case "file": {
         const list = `${part.type}s`
         const { type: _type, ...rest } = part
-        const data = "data" in rest && typeof rest.data !== "string" ? { ...rest, data: base64(rest.data) } : rest
+        const data =
+          "data" in rest && typeof rest.data !== "string" ? { ...rest, data: Encoding.encodeBase64(rest.data) } : rest
         this.extra[list] = [...((this.extra[list] as ReadonlyArray<unknown> | undefined) ?? []), data]
       }
     }
@@ -362,9 +364,3 @@ const defined = (fields: Readonly<Record<string, unknown>>): Readonly<Record<str
 
 /** Providers make dates of what servers say. */
 const isoDate = (date: Date): string | undefined => (Number.isNaN(date.getTime()) ? undefined : date.toISOString())
-
-const base64 = (bytes: Uint8Array): string => {
-  let binary = ""
-  for (const byte of bytes) binary += String.fromCharCode(byte)
-  return btoa(binary)
-}
