@@ -51,8 +51,8 @@ export const problems = <A, I>(schema: Schema.Schema<A, I>, data: unknown, at?: 
 export const merge = <S extends object>(...settings: ReadonlyArray<S | undefined>): Partial<S> =>
   settings.reduceRight<Partial<S>>((under, over) => ({ ...under, ...said(over) }), {})
 
-/** A key that is `undefined`, which the types do not let through, says nothing. */
-const said = <S extends object>(settings: S | undefined): Partial<S> =>
+/** What is said: a key that is `undefined` says nothing. */
+export const said = <S extends object>(settings: S | undefined): Partial<S> =>
   // What is left of an object's own entries has its keys and values.
   Object.fromEntries(Object.entries(settings ?? {}).filter(([, value]) => value !== undefined)) as Partial<S>
 

@@ -13,6 +13,7 @@ import type {
   SharedV3ProviderMetadata
 } from "@ai-sdk/provider"
 import { type ChatModel, Errors, Message } from "@heddle/core"
+import { said } from "@heddle/core/settings"
 import * as Encoding from "effect/Encoding"
 import { own } from "./prompt.ts"
 
@@ -126,8 +127,8 @@ export class Assembly {
     this.dress(reason === "length" ? "" : {})
     this.advance()
     const { inputTokens, outputTokens, raw } = end.usage
-    const usage = { inputTokens: defined(inputTokens), outputTokens: defined(outputTokens), ...(raw && { raw }) }
-    const details = { ...defined({ finishReason: end.finishReason.raw }), usage, ...this.extra }
+    const usage = { inputTokens: said(inputTokens), outputTokens: said(outputTokens), ...(raw && { raw }) }
+    const details = { ...said({ finishReason: end.finishReason.raw }), usage, ...this.extra }
     return {
       _tag: "Finish",
       reason,
@@ -138,9 +139,9 @@ export class Assembly {
 
   /** Notes the name that the provider gives to its reply, and which model gave it. */
   response({ id, modelId, timestamp }: { readonly id?: string; readonly modelId?: string; readonly timestamp?: Date }) {
-    const said = defined({ id, modelId, timestamp: timestamp && isoDate(timestamp) })
-    if (Object.keys(said).length === 0) return
-    this.extra["response"] = { ...(this.extra["response"] as object | undefined), ...said }
+    const named = said({ id, modelId, timestamp: timestamp && isoDate(timestamp) })
+    if (Object.keys(named).length === 0) return
+    this.extra["response"] = { ...(this.extra["response"] as object | undefined), ...named }
   }
 
   /** Notes what the provider has left out of the request. */
@@ -272,13 +273,13 @@ export class Assembly {
   }
 
   private seal(block: Block): void {
-    const said = this.saying
+    const hasSaid = this.saying
     this.saying = false
     if (block.metadata === undefined || Object.keys(block.metadata).length === 0) {
-      if (said) this.unsealed = block.tag
+      if (hasSaid) this.unsealed = block.tag
       return
     }
-    if (!said && this.unsealed !== undefined) this.begin(block.tag)
+    if (!hasSaid && this.unsealed !== undefined) this.begin(block.tag)
     this.ready.push({ _tag: block.tag, text: "", metadata: block.metadata })
   }
 }
@@ -352,13 +353,6 @@ const merge = (before: Metadata, after: SharedV3ProviderMetadata): SharedV3Provi
   if (before === undefined) return after
   const out = { ...before }
   for (const [provider, values] of Object.entries(after)) out[provider] = { ...out[provider], ...values }
-  return out
-}
-
-/** Without what is undefined, as JSON has it. */
-const defined = (fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
-  const out: Record<string, unknown> = {}
-  for (const key of Object.keys(fields)) if (fields[key] !== undefined) out[key] = fields[key]
   return out
 }
 

@@ -3,6 +3,7 @@
  */
 import type * as Response from "@effect/ai/Response"
 import { type ChatModel, Message } from "@heddle/core"
+import { said } from "@heddle/core/settings"
 import * as DateTime from "effect/DateTime"
 import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
@@ -185,6 +186,3 @@ class Extras {
 }
 
 const plain = (value: unknown): unknown => (Option.isOption(value) ? Option.getOrUndefined(value) : value)
-
-const said = (fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
