@@ -1,0 +1,45 @@
+/**
+ * The `heddle` command as a function, for a command of one's own: with other handlers
+ * for agent files to name.
+ *
+ * @example
+ * ```ts no-run
+ * #!/usr/bin/env node
+ * import { Handler } from "@heddle/core"
+ * import { Cli, HandlerRegistry } from "@heddle/cli"
+ * import { Schema } from "effect"
+ *
+ * const signed = HandlerRegistry.define({
+ *   description: "Has the answer signed.",
+ *   options: Schema.Struct({ name: Schema.String }),
+ *   make: ({ name }) => Handler.instructions(`Sign your answer with "${name}".`)
+ * })
+ *
+ * Cli.run({ handlers: { signed } })
+ * ```
+ */
+import type { ModelProvider } from "@heddle/models"
+import * as Effect from "effect/Effect"
+import { builtIn, type Registry } from "./HandlerRegistry.ts"
+import { main } from "./internal/main.ts"
+import { world } from "./internal/node/world.ts"
+import { providers } from "./internal/services.ts"
+
+/** What a command has besides what `heddle` has. */
+export interface Options {
+  /** Handlers that files can name besides those that there are, or in their place. */
+  readonly handlers?: Registry
+  /** Providers besides those that there are, whose models can be named as `provider/model`. */
+  readonly providers?: ReadonlyArray<ModelProvider.ModelProvider>
+}
+
+/** Runs the command with the arguments of this process, and ends the process with its status. */
+export const run = (options: Options = {}): void => {
+  const extensions = {
+    handlers: { ...builtIn, ...options.handlers },
+    providers: [...providers, ...(options.providers ?? [])]
+  }
+  Effect.runPromise(Effect.provide(main(process.argv.slice(2)), world(extensions))).then((status) => {
+    process.exitCode = status
+  })
+}

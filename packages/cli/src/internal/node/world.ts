@@ -1,0 +1,45 @@
+/** The world of a process of Node. */
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { homedir } from "node:os"
+import { Asking, NobodyToAsk } from "../Asking.ts"
+import { Environment } from "../Environment.ts"
+import { Extensions, type Service } from "../Extensions.ts"
+import { failed } from "../failure.ts"
+import { Output, type Sheet } from "../Output.ts"
+
+const sheet = (stream: NodeJS.WriteStream): Sheet => ({
+  write: (text) =>
+    Effect.async<void>((resume) => {
+      stream.write(text, () => resume(Effect.void))
+    }),
+  isTerminal: stream.isTTY === true,
+  colours: stream.isTTY === true && (process.env["NO_COLOR"] ?? "") === "" && process.env["TERM"] !== "dumb",
+  columns: () => stream.columns ?? 80
+})
+
+/** The world of this process. */
+export const world = (extensions: Service) =>
+  Layer.mergeAll(
+    NodeContext.layer,
+    Layer.succeed(Output, { out: sheet(process.stdout), err: sheet(process.stderr) }),
+    Layer.succeed(Environment, {
+      cwd: process.cwd(),
+      home: homedir(),
+      variables: process.env,
+      input: {
+        isTerminal: process.stdin.isTTY === true,
+        read: Effect.tryPromise({
+          try: async () => {
+            const pieces: Array<Buffer> = []
+            for await (const piece of process.stdin) pieces.push(piece)
+            return Buffer.concat(pieces)
+          },
+          catch: (cause) => failed("Standard input cannot be read.", cause)
+        })
+      }
+    }),
+    Layer.succeed(Asking, { ask: () => new NobodyToAsk({ message: "nobody can be asked" }) }),
+    Layer.succeed(Extensions, extensions)
+  )
