@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { DatabaseError } from "../DatabaseError.ts"
 import { hashOf, listed } from "./names.ts"
-import { clamped, decoded, most } from "./rows.ts"
+import { batches, clamped, decoded, most } from "./rows.ts"
 import { said } from "./said.ts"
 
 type Info = Conversations.ConversationInfo
@@ -246,10 +246,4 @@ const bounds = (range: Conversations.Range | undefined) => {
     return { after: clamped(after), through: clamped(after + range.first), count: most }
   }
   return { after: 0, through: clamped(Math.max(0, (range.before ?? Infinity) - 1)), count: clamped(range.last) }
-}
-
-/** Rows for one statement each: a database takes so many values at once. */
-const batches = <A>(rows: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> => {
-  const size = 500
-  return Array.from({ length: Math.ceil(rows.length / size) }, (_, n) => rows.slice(n * size, (n + 1) * size))
 }

@@ -11,6 +11,12 @@ export const most = 2 ** 31 - 1
 /** A count or a position, `Infinity` included, as a column can be compared with. */
 export const clamped = (n: number): number => Math.min(n, most)
 
+/** Rows for one statement each: a database takes so many values at once. */
+export const batches = <A>(rows: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> => {
+  const size = 500
+  return Array.from({ length: Math.ceil(rows.length / size) }, (_, n) => rows.slice(n * size, (n + 1) * size))
+}
+
 /** What a row has. A row that is not what was written has the reason `Damaged`. */
 export const decoded =
   <A>(what: string, decode: (row: unknown) => A) =>

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { DatabaseError } from "../../DatabaseError.ts"
 import { hashOf } from "../names.ts"
-import { decoded } from "../rows.ts"
+import { batches, decoded } from "../rows.ts"
 import { termsOf, textOfMetadata } from "./written.ts"
 
 /** A document, ready to be written. */
@@ -32,9 +32,6 @@ export interface Row {
   readonly model: string | null
   readonly size: number | null
 }
-
-/** Chunks of one statement. */
-const batch = 500
 
 export const documentTable = (sql: SqlClient) => {
   /** Removes documents, and with them their chunks. */
@@ -158,9 +155,6 @@ export const documentTable = (sql: SqlClient) => {
       })
   }
 }
-
-const batches = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
-  Array.from({ length: Math.ceil(all.length / batch) }, (_, n) => all.slice(n * batch, (n + 1) * batch))
 
 /** The vectors one after the other; nothing if there are none. */
 const bytesOf = (chunks: ReadonlyArray<NewChunk>): Uint8Array | null => {
