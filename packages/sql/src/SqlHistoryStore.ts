@@ -24,12 +24,11 @@ import { HistoryStore, RunRecord, WorkflowErrors } from "@heddle/workflow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { DatabaseError, fromCause } from "./DatabaseError.ts"
+import { type DatabaseError, fromCause } from "./DatabaseError.ts"
 import { isDuplicate } from "./internal/duplicate.ts"
 import { hashOf, listed } from "./internal/names.ts"
 import { rescued } from "./internal/rescued.ts"
-import { clamped, decoded } from "./internal/rows.ts"
-import { said } from "./internal/said.ts"
+import { clamped, decoded, encoded } from "./internal/rows.ts"
 import { upToDate } from "./internal/tables.ts"
 
 /** Fails with the reason `Newer` if a newer version of this package has written to the database. */
@@ -116,11 +115,7 @@ const make = (sql: SqlClient): HistoryStore.Service => {
   }
 }
 
-const textOf = (record: RunRecord.RunRecord): Effect.Effect<string, DatabaseError> =>
-  Effect.try({
-    try: () => JSON.stringify(record),
-    catch: (cause) => new DatabaseError({ reason: "Unknown", message: `The run is no JSON. ${said(cause)}`, cause })
-  })
+const textOf = encoded("The run", (record: RunRecord.RunRecord) => JSON.stringify(record))
 
 const validRecord = Schema.decodeUnknownSync(RunRecord.RunRecord)
 

@@ -10,10 +10,9 @@ import type { Conversations } from "@heddle/memory"
 import { decodeExchange, encodeExchange, storableText, storedText } from "@heddle/memory/store"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { DatabaseError } from "../DatabaseError.ts"
+import type { DatabaseError } from "../DatabaseError.ts"
 import { hashOf, listed } from "./names.ts"
-import { batches, clamped, decoded, most } from "./rows.ts"
-import { said } from "./said.ts"
+import { batches, clamped, decoded, encoded, most } from "./rows.ts"
 
 type Info = Conversations.ConversationInfo
 type Key = Conversations.ConversationKey
@@ -30,12 +29,9 @@ export interface Known {
 export const textOfExchange = (
   { agent, messages }: Conversations.NewExchange,
   at: number
-): Effect.Effect<string, DatabaseError> =>
-  Effect.try({
-    try: () => encodeExchange({ agent, messages, at, position: 0 }),
-    catch: (cause) =>
-      new DatabaseError({ reason: "Unknown", message: `The exchange is no JSON. ${said(cause)}`, cause })
-  })
+): Effect.Effect<string, DatabaseError> => encodedExchange({ agent, messages, at, position: 0 })
+
+const encodedExchange = encoded("The exchange", encodeExchange)
 
 const hashOfKey = ({ agent = "", session, tenant }: Key): string => hashOf(tenant, session, agent)
 
