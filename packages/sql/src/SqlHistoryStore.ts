@@ -16,7 +16,7 @@
  * )
  * ```
  */
-import { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { whole } from "@heddle/core/store"
 import { storableText, storedText } from "@heddle/memory/store"
@@ -29,17 +29,12 @@ import { isDuplicate } from "./internal/duplicate.ts"
 import { hashOf, listed } from "./internal/names.ts"
 import { rescued } from "./internal/rescued.ts"
 import { clamped, decoded, encoded } from "./internal/rows.ts"
-import { upToDate } from "./internal/tables.ts"
+import { client, upToDate } from "./internal/tables.ts"
 
 /** Fails with the reason `Newer` if a newer version of this package has written to the database. */
 export const layer: Layer.Layer<HistoryStore.HistoryStore, DatabaseError, SqlClient> = Layer.effect(
   HistoryStore.HistoryStore,
-  Effect.gen(function* () {
-    // The names of columns are ours, whatever the client does to those of others.
-    const sql = (yield* SqlClient).withoutTransforms()
-    yield* upToDate(sql)
-    return make(sql)
-  })
+  Effect.map(Effect.flatMap(client, upToDate), (sql) => make(sql))
 )
 
 const make = (sql: SqlClient): HistoryStore.Service => {

@@ -24,7 +24,7 @@
  * const byWords = SqlRetriever.layerLexical.pipe(Layer.provide(file))
  * ```
  */
-import { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlClient } from "@effect/sql/SqlClient"
 import { EmbeddingModel } from "@heddle/core"
 import { DocumentIndex } from "@heddle/rag/DocumentIndex"
 import { Retriever } from "@heddle/rag/Retriever"
@@ -36,7 +36,7 @@ import { DatabaseError } from "./DatabaseError.ts"
 import { makeIndex } from "./internal/retriever/indexing.ts"
 import { type Embedding, settled } from "./internal/retriever/options.ts"
 import { makeSearch } from "./internal/retriever/searching.ts"
-import { upToDate } from "./internal/tables.ts"
+import { client, upToDate } from "./internal/tables.ts"
 
 /** How words and meaning are weighed against each other. */
 export interface Options {
@@ -102,8 +102,7 @@ export const layerLexical: Layer.Layer<DocumentIndex | Retriever, DatabaseError,
 
 const services = (embedding: Embedding | undefined) =>
   Effect.gen(function* () {
-    // The names of columns are ours, whatever the client does to those of others.
-    const sql = (yield* SqlClient).withoutTransforms()
+    const sql = yield* client
     if (!sql.onDialectOrElse({ sqlite: () => true, orElse: () => false })) {
       const message =
         "SqlRetriever finds words by FTS5, which only SQLite has. Give it a file of its own, by the layer of @heddle/sql/libsql."
