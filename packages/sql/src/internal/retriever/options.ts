@@ -4,6 +4,7 @@
 import { type EmbeddingModel, Errors } from "@heddle/core"
 import { whole } from "@heddle/core/store"
 import type { Options } from "../../SqlRetriever.ts"
+import { oneOf } from "../given.ts"
 
 export interface Settled {
   readonly weights: { readonly words: number; readonly vectors: number }
@@ -36,20 +37,12 @@ export const settled = ({
   if (!(minSimilarity >= -1 && minSimilarity <= 1)) {
     throw new Errors.DefinitionError(`minSimilarity is a number from -1 to 1, but is ${minSimilarity}.`)
   }
-  if (fusion !== "scores" && fusion !== "ranks") {
-    throw new Errors.DefinitionError(`fusion is "scores" or "ranks", but is ${JSON.stringify(fusion)}.`)
-  }
-  if (onEmbeddingFailure !== "fail" && onEmbeddingFailure !== "lexical") {
-    throw new Errors.DefinitionError(
-      `onEmbeddingFailure is "fail" or "lexical", but is ${JSON.stringify(onEmbeddingFailure)}.`
-    )
-  }
   return {
     weights: { words, vectors },
-    fusion,
-    candidates: whole("candidates", candidates, 1),
     minSimilarity,
-    onEmbeddingFailure,
+    fusion: oneOf("fusion", fusion, ["scores", "ranks"]),
+    onEmbeddingFailure: oneOf("onEmbeddingFailure", onEmbeddingFailure, ["fail", "lexical"]),
+    candidates: whole("candidates", candidates, 1),
     batch: {
       ...(batch.maxTexts !== undefined && { maxTexts: whole("batch.maxTexts", batch.maxTexts, 1) }),
       ...(batch.concurrency !== undefined && { concurrency: whole("batch.concurrency", batch.concurrency, 1) })
