@@ -5,6 +5,7 @@ import { Errors } from "@heddle/core"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
 import type { Options } from "../../libsql.ts"
+import { oneOf, shown } from "../given.ts"
 
 /** The check of a file that nobody has said anything about depends on its size. */
 export interface Settled extends Pick<Options, "filename" | "integrityCheck"> {
@@ -33,15 +34,6 @@ const path = (filename: unknown): string => {
   return filename
 }
 
-const oneOf = <A extends string>(name: string, value: unknown, values: ReadonlyArray<A>): A => {
-  const found = values.find((each) => each === value)
-  if (found !== undefined) return found
-  const all = values.map((each) => `"${each}"`)
-  throw new Errors.DefinitionError(
-    `${name} is ${all.slice(0, -1).join(", ")} or ${all.at(-1)}, but is ${shown(value)}.`
-  )
-}
-
 const time = (name: string, value: unknown): Duration.Duration => {
   const duration = Duration.decodeUnknown(value)
   // What is below 0 would be taken for 0.
@@ -53,5 +45,3 @@ const time = (name: string, value: unknown): Duration.Duration => {
 
 const isNegative = (part: unknown): boolean =>
   typeof part === "string" ? part.startsWith("-") : typeof part === "object" ? false : !(Number(part) >= 0)
-
-const shown = (value: unknown): string => (typeof value === "string" ? JSON.stringify(value) : String(value))

@@ -122,12 +122,6 @@ export const byWords = (
 // vectors
 // -----------------------------------------------------------------------------
 
-/** The vector of length 1 of the same direction. One without a direction stays as it is. */
-export const normalized = (vector: Float32Array): Float32Array => {
-  const length = Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0))
-  return length === 0 ? vector : vector.map((x) => x / length)
-}
-
 /**
  * A score for each chunk, from 0 to 2: how much greater than -1 the cosine of the angle
  * between its vector and this one is. It is 0 if it is not greater than `least`, or the
