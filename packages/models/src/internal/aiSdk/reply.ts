@@ -15,6 +15,7 @@ import type {
 import { type ChatModel, Errors, Message } from "@heddle/core"
 import { said } from "@heddle/core/settings"
 import * as Encoding from "effect/Encoding"
+import { merge } from "../providerMetadata.ts"
 import { own } from "./prompt.ts"
 
 type Metadata = SharedV3ProviderMetadata | undefined
@@ -193,7 +194,7 @@ export class Assembly {
   private delta(tag: Piece["_tag"], id: string, delta: string, metadata: Metadata): void {
     const first = this.slots[0]
     const block = first?.tag === tag && first.id === id && !first.ended ? first : this.find(tag, id)
-    if (metadata !== undefined) block.metadata = merge(block.metadata, metadata)
+    block.metadata = merge(block.metadata, metadata)
     if (block === this.slots[0]) this.say(block, delta)
     else block.text += delta
   }
@@ -207,7 +208,7 @@ export class Assembly {
   private end(tag: Piece["_tag"], id: string, metadata: Metadata): void {
     const block = this.open.get(`${tag} ${id}`)
     if (block === undefined || block.tag === "ToolCall") return
-    if (metadata !== undefined) block.metadata = merge(block.metadata, metadata)
+    block.metadata = merge(block.metadata, metadata)
     this.open.delete(`${tag} ${id}`)
     this.close(block)
   }
@@ -347,14 +348,6 @@ const outcome = (result: LanguageModelV3ToolResult | undefined): Message.ToolOut
 // -----------------------------------------------------------------------------
 // metadata
 // -----------------------------------------------------------------------------
-
-/** Metadata that came earlier and later: a provider adds to what it has said. */
-const merge = (before: Metadata, after: SharedV3ProviderMetadata): SharedV3ProviderMetadata => {
-  if (before === undefined) return after
-  const out = { ...before }
-  for (const [provider, values] of Object.entries(after)) out[provider] = { ...out[provider], ...values }
-  return out
-}
 
 /** Providers make dates of what servers say. */
 const isoDate = (date: Date): string | undefined => (Number.isNaN(date.getTime()) ? undefined : date.toISOString())

@@ -3,9 +3,10 @@
  * provider. What is not of that shape travels under a key of ours.
  */
 import type { Message } from "@heddle/core"
+import type { ByProvider } from "../providerMetadata.ts"
 
 /** What @effect/ai keeps beside a part of a prompt or of a response. */
-export type Theirs = { readonly [provider: string]: { readonly [key: string]: unknown } | undefined }
+export type Theirs = ByProvider
 
 const key = "heddle"
 
@@ -30,13 +31,6 @@ export const fromTheirs = (theirs: Theirs | undefined): Message.Metadata | undef
   if (loose === undefined) return theirs
   const { [key]: _loose, ...records } = theirs
   return { ...records, ...loose }
-}
-
-/** The metadata of two pieces of one part. */
-export const merge = (a: Theirs | undefined, b: Theirs | undefined): Theirs | undefined => {
-  if (a === undefined || b === undefined) return a ?? b
-  const both = Object.entries(b).map(([provider, of]) => [provider, { ...a[provider], ...of }] as const)
-  return { ...a, ...Object.fromEntries(both) }
 }
 
 /** The metadata as a field, left out where there is none. */
