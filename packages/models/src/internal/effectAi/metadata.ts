@@ -3,6 +3,7 @@
  * provider. What is not of that shape travels under a key of ours.
  */
 import type { Message } from "@heddle/core"
+import { isObject } from "../json.ts"
 import type { ByProvider } from "../providerMetadata.ts"
 
 /** What @effect/ai keeps beside a part of a prompt or of a response. */
@@ -10,17 +11,13 @@ export type Theirs = ByProvider
 
 const key = "heddle"
 
-/** Whether a value is an object as JSON has it. */
-export const isRecord = (u: unknown): u is { readonly [key: string]: unknown } =>
-  typeof u === "object" && u !== null && !Array.isArray(u)
-
 /** Our metadata as theirs; `fromTheirs` gives it back. */
 export const toTheirs = (metadata: Message.Metadata | undefined): Theirs => {
   if (metadata === undefined) return {}
   const entries = Object.entries(metadata)
-  const loose = entries.filter(([name, value]) => name === key || !isRecord(value))
+  const loose = entries.filter(([name, value]) => name === key || !isObject(value))
   if (loose.length === 0) return metadata as Theirs // every value is a record
-  const records = entries.filter(([name, value]) => name !== key && isRecord(value))
+  const records = entries.filter(([name, value]) => name !== key && isObject(value))
   return Object.fromEntries([...records, [key, Object.fromEntries(loose)]]) as Theirs // as above
 }
 
