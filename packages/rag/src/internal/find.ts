@@ -3,10 +3,11 @@
  */
 import * as Effect from "effect/Effect"
 import { RetrievalError } from "../RagErrors.ts"
-import { type Numbered, quoted } from "../RagSection.ts"
+import type { Numbered } from "../RagSection.ts"
 import type { Passage, Service } from "../Retriever.ts"
 import { clip } from "./clip.ts"
 import type { Plan } from "./plan.ts"
+import { quoted } from "./quoted.ts"
 import { sift } from "./sift.ts"
 import { timely } from "./timely.ts"
 

@@ -1,0 +1,54 @@
+/**
+ * What an answer was made of, which its message keeps, and what of it the answer cites.
+ */
+import { type AgentRun, ChatModel } from "@heddle/core"
+import type * as RagSection from "../RagSection.ts"
+import { metadataKey } from "./metadataKey.ts"
+
+/** A passage that the model was shown, or that what it was shown is made of, without its text. */
+export interface Shown extends Omit<RagSection.Numbered, "text"> {}
+
+/** A passage that an answer cites, and where in the text. */
+export interface Citation extends Shown {
+  /** Where the mark begins, in characters from 0; each place that cites the passage. */
+  readonly places: ReadonlyArray<number>
+}
+
+/** The answer's message keeps what it was made of. */
+export const marked = (
+  result: AgentRun.AgentResult,
+  { passages }: RagSection.Found,
+  usage: ChatModel.Usage
+): AgentRun.AgentResult => {
+  const last = result.history.at(-1)
+  const spent = usage === ChatModel.noUsage ? result : { ...result, usage: ChatModel.addUsage(result.usage, usage) }
+  if (passages.length === 0 || last?.role !== "assistant") return spent
+  const shown = passages.map(({ id, metadata, number, score, source }): Shown => {
+    return { number, id, source, score, metadata }
+  })
+  const metadata = { ...last.metadata, [metadataKey]: { shown } }
+  return { ...spent, history: [...result.history.slice(0, -1), { ...last, metadata }] }
+}
+
+/** The passages that the model was shown for an answer, or that what it was shown is made of. */
+export const shown = ({ history }: Pick<AgentRun.AgentResult, "history">): ReadonlyArray<Shown> => {
+  const kept = history.at(-1)?.metadata?.[metadataKey]
+  // What stands there is what `marked` has written.
+  return (kept as { readonly shown: ReadonlyArray<Shown> } | undefined)?.shown ?? []
+}
+
+/** A number in brackets, or several; not the text of a link, as in `[1](https://example.com)`. */
+const mark = /\[(\d+(?:\s*,\s*\d+)*)\](?!\()/g
+
+/** The passages that an answer cites by their numbers, in the order of the numbers. */
+export const citations = (result: Pick<AgentRun.AgentResult, "history" | "text">): ReadonlyArray<Citation> => {
+  const places = new Map<number, Array<number>>()
+  for (const { 1: numbers, index } of result.text.matchAll(mark)) {
+    for (const number of new Set(numbers!.split(",").map(Number)))
+      places.set(number, [...(places.get(number) ?? []), index])
+  }
+  return shown(result).flatMap((passage) => {
+    const found = places.get(passage.number)
+    return found === undefined ? [] : [{ ...passage, places: found }]
+  })
+}
