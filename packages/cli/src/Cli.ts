@@ -22,6 +22,7 @@ import type { ModelProvider } from "@heddle/models"
 import * as Effect from "effect/Effect"
 import { builtIn, type Registry } from "./HandlerRegistry.ts"
 import { main } from "./internal/main.ts"
+import { runProcess } from "./internal/node/process.ts"
 import { world } from "./internal/node/world.ts"
 import { providers } from "./internal/services.ts"
 
@@ -39,7 +40,5 @@ export const run = (options: Options = {}): void => {
     handlers: { ...builtIn, ...options.handlers },
     providers: [...providers, ...(options.providers ?? [])]
   }
-  Effect.runPromise(Effect.provide(main(process.argv.slice(2)), world(extensions))).then((status) => {
-    process.exitCode = status
-  })
+  runProcess(Effect.provide(main(process.argv.slice(2)), world(extensions)))
 }
