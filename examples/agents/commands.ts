@@ -6,7 +6,7 @@ export type Command = ReadonlyArray<string>
 /** A question to each agent. What they remember is one session's. */
 export const questions: Readonly<Record<string, string>> = {
   architect: "Tech stack: the project uses React and Node. Design the cart.",
-  reviewer: "What is wrong with code/cart.js?",
+  reviewer: "What is wrong with code/cart.py?",
   librarian: "When does the museum open on Thursdays?",
   summarizer: "What did we discuss?",
   editor: "Dear museum, when does the library open?",

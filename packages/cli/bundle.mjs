@@ -30,6 +30,7 @@ export const bundle = async (outdir = at("./dist/bin")) => {
   })
   mkdirSync(outdir, { recursive: true })
   // Others may be starting the command: each file is there as a whole, and the one that names the others at last.
+  /** @param {import("esbuild").OutputFile} file */
   const isEntry = (file) => path.basename(file.path) === "heddle.mjs"
   for (const file of outputFiles.toSorted((a, b) => Number(isEntry(a)) - Number(isEntry(b)))) {
     const unfinished = `${file.path}.${process.pid}`

@@ -81,8 +81,9 @@ const described = (texts: ReadonlyArray<string>): string => texts[1] ?? ""
 
 const argumentName = (name: string, texts: ReadonlyArray<string>): string => {
   const bare = name.replace(/\.\.\.$/, "")
-  const many = texts.some((text) => text.includes("repeated")) ? `${bare}...` : bare
-  return texts.some((text) => text.includes("optional") || text.includes("zero or more")) ? `[${many}]` : many
+  const dots = texts.some((text) => text.includes("repeated")) ? "..." : ""
+  const isOptional = texts.some((text) => text.includes("optional") || text.includes("zero or more"))
+  return isOptional ? `[${bare.replace(/^<|>$/g, "")}${dots}]` : `${bare}${dots}`
 }
 
 interface Said {
