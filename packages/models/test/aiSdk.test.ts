@@ -439,6 +439,22 @@ describe("the cause of an error", () => {
     expect(error).not.toHaveProperty("cause")
   })
 
+  it.each<readonly [said: string, secret: string, told: string]>([
+    ["no such model", " ", "no such model"],
+    ["no such model", "", "no such model"],
+    ["no such model", "o", "no such model"],
+    ["not one of the models", "one", "not one of the models"],
+    ["no such model, nonesuch", "none", "no such model, nonesuch"],
+    ["bad key none.", "none", "bad key <redacted>."],
+    ["bad key $&.(none)", "$&.(", "bad key <redacted>none)"],
+    ["bad key=none&x=1", "none", "bad key=<redacted>&x=1"],
+    ["bad xlong-key-1x", "long-key-1", "bad x<redacted>x"]
+  ])("%j without the secret %j is %j", (said, secret, told) => {
+    const error = modelError(api({ message: said }), secretsOf([secret]))
+    expect(error.message).toBe(told)
+    expect("cause" in error).toBe(told === said)
+  })
+
   it("may go round in circles", () => {
     const data: Record<string, unknown> = {}
     data["self"] = data
