@@ -356,6 +356,13 @@ describe("errors", () => {
     ["Network", sdk("InvalidResponseDataError", { message: "Response stream ended without a finish reason." })],
     ["InvalidResponse", sdk("EmptyResponseBodyError")],
     ["InvalidResponse", api(200, { cause: sdk("JSONParseError") })],
+    // What a model says is no refusal.
+    ["InvalidResponse", api(200, { responseBody: '"content policy"', cause: sdk("JSONParseError") })],
+    ["BadRequest", api(400, { message: "The file that the model was given is not found" })],
+    ["Authentication", api(404, { message: "No endpoints found for some/model." })],
+    ["BadRequest", api(404, { message: "No endpoints found that support tool use." })],
+    ["Authentication", api(400, { message: "Model Not Exist" })],
+    ["Authentication", api(400, { message: "Invalid model: mistral-none" })],
     ["Network", api(undefined, { cause: Object.assign(new Error("no"), { code: "ECONNREFUSED" }) })],
     [
       "Network",
@@ -389,6 +396,18 @@ describe("errors", () => {
       0,
       1500
     ])
+  })
+
+  it("a header says how long to wait before the body does", () => {
+    const body = (retryDelay: unknown) =>
+      JSON.stringify({ error: { code: 429, message: "m", details: [{ retryDelay }, { retryDelay: "90s" }] } })
+    const after = (retryDelay: unknown, responseHeaders = {}) =>
+      modelError(api(429, { responseBody: body(retryDelay), responseHeaders })).retryAfter
+    expect(after("34.0748s")).toBe(34_075)
+    expect(after("0s")).toBe(0)
+    expect(after("34s", { "retry-after": "7" })).toBe(7000)
+    expect(after({ seconds: 1 })).toBe(90_000)
+    expect(after("-1s")).toBe(90_000)
   })
 
   it("what looks like a key is cut out also where none was said", () => {
