@@ -299,6 +299,21 @@ describe("by words and meaning", () => {
     }).pipe(Effect.provide(hybrid(ownFile(), alike)))
   })
 
+  it.effect("what has no direction is close to nothing, however little is wanted, and is found by its words", () =>
+    Effect.gen(function* () {
+      // "A walk" and "Why" are about nothing: their vectors are of zeros alone.
+      yield* put(document("a", ["a zebra", "a walk", "a river"]))
+      expect(ids(yield* search("horse"))).toEqual(["a#0", "a#2"])
+      expect(ids(yield* search("walk"))).toEqual(["a#1"])
+      expect(yield* search("Why?")).toEqual([])
+      // What is in memory is moved together.
+      yield* put(document("b", ["a walk"]), document("c", ["a lion"]))
+      yield* put(document("a", ["a walk", "a zebra"]))
+      expect(ids(yield* search("horse")).toSorted()).toEqual(["a#1", "c#0"])
+      expect(yield* search("Why?")).toEqual([])
+    }).pipe(Effect.provide(hybrid(ownFile(), topical(), { minSimilarity: -1 })))
+  )
+
   it.effect("ranks can be put together in place of scores", () =>
     Effect.gen(function* () {
       yield* put(...animals)

@@ -4,7 +4,7 @@
 import { storedText } from "@heddle/memory/store"
 import * as Schema from "effect/Schema"
 import { decoded } from "../rows.ts"
-import type { Chunks, Entry, Held } from "./ranking.ts"
+import { type Chunks, type Entry, hasDirection, type Held } from "./ranking.ts"
 import { metadataOf } from "./written.ts"
 
 /** The chunks of a tenant as they were at a revision. */
@@ -75,8 +75,10 @@ export const decodeLoaded = decoded("The rows of chunks", (read): Loaded => {
       if (lengthOf(vector) !== size) throw new Error(`a vector of chunk ${id} has ${vector.byteLength} bytes`)
       new Uint8Array(vectors.buffer, end * Float32Array.BYTES_PER_ELEMENT, vector.byteLength).set(vector)
     }
-    const at = vector === null ? -1 : end
-    end += lengthOf(vector)
+    // The next one is written over a vector that is no use.
+    const isUsed = vector !== null && hasDirection(vectors.subarray(end, end + lengthOf(vector)))
+    const at = isUsed ? end : -1
+    if (isUsed) end += lengthOf(vector)
     entries.push({
       id,
       chunk: storedText(chunk),
