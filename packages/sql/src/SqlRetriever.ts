@@ -3,7 +3,8 @@
  * opens it, which finds words by FTS5. Postgres is refused.
  *
  * `layer` finds passages by their words and by their meaning, for which it needs an
- * `EmbeddingModel`. `layerLexical` needs none, and finds them by their words alone.
+ * `EmbeddingModel`. `layerLexical` needs none, and finds them by their words alone. Of
+ * a long query both look for the words that `LexicalIndex` of `@heddle/rag` looks for.
  *
  * What is searched is kept in memory but for the texts, of the tenants that were asked
  * last: about 500 bytes for a chunk, and 4 bytes for each number of its vector. So

@@ -100,6 +100,31 @@ describe("by words", () => {
     { fastCheck: { numRuns: 40 } }
   )
 
+  it.effect("looks for those words of a long query that the index in memory looks for", () =>
+    Effect.gen(function* () {
+      const { index, retriever } = LexicalIndex.make()
+      const word = (n: number) => `q${Array.from(String(n), (digit) => "bcfghjkmpr"[Number(digit)]).join("")}q`
+      const all = Array.from({ length: 90 }, (_, n) =>
+        document(`${n}`, [Array.from({ length: n % 9 }, (_, k) => `everywhere ${word(n + k)}`).join(" ")])
+      )
+      yield* index.put(notes, all)
+      yield* put(...all)
+      // What others have changes nothing.
+      const many = Array.from({ length: 80 }, (_, n) => word(n)).join(" ")
+      yield* Effect.flatMap(DocumentIndex.DocumentIndex, (index) =>
+        index.put(DocumentIndex.collection("notes", "other"), [document("x", [many, many, many])])
+      )
+      for (const first of [0, 5, 20, 80]) {
+        const long = `everywhere ${Array.from({ length: 600 }, (_, n) => word(first + n)).join(" ")} ${word(first - 1)}`
+        const wanted = yield* retriever.search(Retriever.query(long, { topK: 100 }))
+        const found = yield* search(long, { topK: 100 })
+        expect(ids(found)).toEqual(ids(wanted))
+        expect(found.length).toBeLessThan(all.length)
+        for (const [i, { score }] of found.entries()) expect(score).toBeCloseTo(wanted[i]!.score, 6)
+      }
+    }).pipe(Effect.provide(lexical(ownFile())))
+  )
+
   it.scoped("what was put is there when the file is opened again", () =>
     Effect.gen(function* () {
       const layer = lexical(libsql({ filename: yield* file }))

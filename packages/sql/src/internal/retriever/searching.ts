@@ -6,7 +6,7 @@ import type { SqlError } from "@effect/sql/SqlError"
 import { terms } from "@heddle/core/words"
 import type { RetrievalError } from "@heddle/rag/RagErrors"
 import type { Filter, Passage, Query, Service as Search } from "@heddle/rag/Retriever"
-import { accepts } from "@heddle/rag/store"
+import { accepts, queryTerms } from "@heddle/rag/store"
 import * as Effect from "effect/Effect"
 import type { DatabaseError } from "../../DatabaseError.ts"
 import { chunkTable } from "./chunkTable.ts"
@@ -25,12 +25,19 @@ export const makeSearch = (sql: SqlClient, embedding: Embedding | undefined): Se
   const usesVectors = embedding !== undefined && embedding.weights.vectors > 0
   const { known, load } = inMemory(table, usesVectors)
 
+  /** Which words of a query are looked for. */
+  const wantedOf = (tenant: number, words: ReadonlyArray<string>) => {
+    if (words.length <= queryTerms.most) return Effect.succeed(words)
+    const counted = words.slice(0, queryTerms.counted)
+    return Effect.map(table.count(tenant, counted), (counts) => queryTerms.rarest(counted, counts))
+  }
+
   /** Gives nothing if somebody has written in the meantime, so that what was read does not fit together. */
   const tried = (query: Query, words: ReadonlyArray<string>, vector: Float32Array | undefined) =>
     Effect.gen(function* () {
       let chunks = yield* known(query.tenant)
       if (chunks === undefined) return []
-      const { found, revision } = yield* table.find(chunks.tenant, words)
+      const { found, revision } = yield* table.find(chunks.tenant, yield* wantedOf(chunks.tenant, words))
       if (revision !== chunks.revision) {
         chunks = yield* load(query.tenant)
         if (chunks?.revision !== revision) return undefined
