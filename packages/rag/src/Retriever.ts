@@ -49,7 +49,7 @@ export interface Passage {
 export interface Filter {
   /** The collection that they were indexed in. */
   readonly collection?: string
-  /** Globs, one of which the source must match: `*` is any text, `?` any character. */
+  /** Globs, one of which the source must match, in its case: `*` is any text, `?` any character. */
   readonly sources?: ReadonlyArray<string>
   /** Values that the metadata must have. */
   readonly metadata?: Metadata
