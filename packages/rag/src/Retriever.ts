@@ -199,6 +199,10 @@ export interface CacheOptions {
  * not kept. It knows nothing of changes of the index: what is found may be as old as
  * `timeToLive`. The passages are copies, and frozen.
  *
+ * As a search is for many, it has the context that this was made in, and the tenant of
+ * the query; it has nothing else of who asks. In an open transaction of `@effect/sql`
+ * nothing is remembered: what it has written is found by it, and by nobody else.
+ *
  * @example
  * ```ts
  * import { LexicalIndex, Retriever } from "@heddle/rag"

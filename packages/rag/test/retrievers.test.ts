@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Errors } from "@heddle/core"
+import { Errors, Tenant } from "@heddle/core"
 import { RagErrors, Retriever } from "@heddle/rag"
-import { Deferred, Duration, Effect, Exit, FastCheck, Fiber, Ref, TestClock } from "effect"
+import { Context, Deferred, Duration, Effect, Exit, FastCheck, Fiber, Ref, TestClock } from "effect"
 import { inspect } from "node:util"
 import { passage } from "./support.ts"
 
@@ -331,6 +331,31 @@ describe("a retriever that remembers", () => {
           if (i !== leaving) expect(keys(yield* Fiber.join(fiber))).toEqual(["notes.md#a"])
         expect(seen).toEqual({ begun: 1, interrupted: 0 })
       }
+    })
+  )
+
+  it.effect("searches in the context that it was made in, for the tenant of the query", () =>
+    Effect.gen(function* () {
+      class Asker extends Context.Reference<Asker>()("Asker", { defaultValue: () => "nobody" }) {}
+      const open = yield* Deferred.make<void>()
+      const seen: Array<ReadonlyArray<string>> = []
+      const self: Retriever.Service = {
+        search: () =>
+          Effect.gen(function* () {
+            yield* Deferred.await(open)
+            seen.push([yield* Asker, yield* Tenant.Tenant])
+            return []
+          })
+      }
+      const cached = yield* Effect.provideService(Retriever.cached(self, options), Asker, "maker")
+      const ask = (name: string) =>
+        Effect.fork(cached.search(Retriever.query("a", { tenant: "acme" })).pipe(Effect.provideService(Asker, name)))
+      const [first, second] = [yield* ask("first"), yield* ask("second")]
+      yield* Effect.yieldNow()
+      yield* Fiber.interrupt(first)
+      yield* Deferred.succeed(open, undefined)
+      yield* Fiber.join(second)
+      expect(seen).toEqual([["maker", "acme"]])
     })
   )
 

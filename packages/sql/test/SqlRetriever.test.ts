@@ -277,6 +277,29 @@ describe("by words", () => {
     }).pipe(Effect.provide(lexical(ownFile())))
   )
 
+  it.effect("a cache keeps nothing that an open transaction has found", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const self = yield* Retriever.Retriever
+      const cached = yield* Retriever.cached(self, { capacity: 10, timeToLive: "1 hour" })
+      const found = (text: string) => Effect.map(cached.search(Retriever.query(text)), ids)
+      yield* put(document("a", ["a zebra"]))
+      expect(yield* found("zebra")).toEqual(["a#0"])
+      yield* sql
+        .withTransaction(
+          Effect.gen(function* () {
+            yield* put(document("b", ["a zebra and a lion"]))
+            expect((yield* found("zebra")).toSorted()).toEqual(["a#0", "b#0"])
+            expect(yield* found("lion")).toEqual(["b#0"])
+            return yield* Effect.fail("undone")
+          })
+        )
+        .pipe(Effect.flip)
+      expect(yield* found("zebra")).toEqual(["a#0"])
+      expect(yield* found("lion")).toEqual([])
+    }).pipe(Effect.provide(lexical(ownFile())))
+  )
+
   it.effect("tells of what is damaged", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
