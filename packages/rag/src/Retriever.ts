@@ -158,6 +158,11 @@ export interface UnionOptions {
   readonly rankConstant?: number
   /** Whether the search fails with the first that fails, or goes on with the others, and says so in the log, until all have failed. @default "fail" */
   readonly onFailure?: "continue" | "fail"
+  /**
+   * How long each may take, more than 0. One that takes longer has failed, with the reason
+   * `Timeout`. Without it, all wait for one that hangs, whatever `onFailure` says. @default none
+   */
+  readonly timeout?: Duration.DurationInput
 }
 
 /**
@@ -168,7 +173,7 @@ export interface UnionOptions {
  * by one of them is never above 0.5.
  *
  * A passage that several find, by its source and its id, is there once, as the first
- * of them has it. One retriever alone is left as it is; of none, nothing is found.
+ * of them has it. One retriever alone is left as it is, but for the timeout; of none, nothing is found.
  *
  * @example
  * ```ts
@@ -176,13 +181,14 @@ export interface UnionOptions {
  *
  * const handbook = LexicalIndex.make()
  * const tickets = LexicalIndex.make()
- * const both = Retriever.union([handbook.retriever, tickets.retriever], { onFailure: "continue" })
+ * const both = Retriever.union([handbook.retriever, tickets.retriever], {
+ *   onFailure: "continue",
+ *   timeout: "2 seconds"
+ * })
  * ```
  */
-export const union = (retrievers: ReadonlyArray<Service>, options: UnionOptions = {}): Service => {
-  const search = fuse(retrievers, options)
-  return retrievers.length === 1 ? retrievers[0]! : checked(search)
-}
+export const union = (retrievers: ReadonlyArray<Service>, options: UnionOptions = {}): Service =>
+  fuse(retrievers, options)
 
 /** What a cache keeps. */
 export interface CacheOptions {

@@ -3,7 +3,7 @@
  * `checked` keeps queries away that make no sense, and `accepts` says what a filter
  * lets through. `bm25` is how words are counted, and `queryTerms` which words of a long
  * query are looked for, for an index that finds what `LexicalIndex` does, with the same
- * scores.
+ * scores. `timely` is a timeout that costs a search nothing which is done at once.
  *
  * @example
  * ```ts
@@ -17,3 +17,4 @@ export * as bm25 from "./internal/bm25.ts"
 export { accepts } from "./internal/filter.ts"
 export { checked } from "./internal/query.ts"
 export * as queryTerms from "./internal/queryTerms.ts"
+export { timely } from "./internal/timely.ts"

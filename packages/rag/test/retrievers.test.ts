@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Errors, Tenant } from "@heddle/core"
 import { RagErrors, Retriever } from "@heddle/rag"
-import { Context, Deferred, Duration, Effect, Exit, FastCheck, Fiber, Ref, TestClock } from "effect"
+import { Context, Deferred, Duration, Effect, Either, Exit, FastCheck, Fiber, Option, Ref, TestClock } from "effect"
 import { inspect } from "node:util"
 import { passage } from "./support.ts"
 
@@ -185,6 +185,46 @@ describe("several retrievers as one", () => {
       expect(yield* searching("fail", having([one]), failing)).toMatchObject({ left: error })
       expect(yield* searching("continue", having([one]), failing)).toMatchObject({ right: keys([one]) })
       expect(yield* searching("continue", failing, failing)).toMatchObject({ left: error })
+    })
+  )
+})
+
+describe("several retrievers as one, with a timeout", () => {
+  const hanging: Retriever.Service = { search: () => Effect.never }
+  const one = passage("one")
+  const after = (time: Duration.DurationInput, ...all: ReadonlyArray<Retriever.Service>) =>
+    Effect.gen(function* () {
+      const { search } = Retriever.union(all, { onFailure: "continue", timeout: "2 seconds" })
+      const searching = yield* Effect.fork(Effect.either(Effect.map(search(Retriever.query("it")), keys)))
+      yield* TestClock.adjust(time)
+      return Option.map(
+        yield* Fiber.poll(searching),
+        Exit.getOrElse(() => undefined)
+      )
+    })
+
+  it.effect("go on without one that does not answer", () =>
+    Effect.gen(function* () {
+      expect(yield* after("1 seconds", having([one]), hanging)).toEqual(Option.none())
+      expect(yield* after("2 seconds", having([one]), hanging)).toEqual(Option.some(Either.right(keys([one]))))
+    })
+  )
+
+  it.effect("do not wait for one that cannot be interrupted", () =>
+    Effect.gen(function* () {
+      const deaf: Retriever.Service = { search: () => Effect.uninterruptible(Effect.never) }
+      expect(yield* after("2 seconds", having([one]), deaf)).toEqual(Option.some(Either.right(keys([one]))))
+    })
+  )
+
+  it.effect("fail where none answers, one alone too", () =>
+    Effect.gen(function* () {
+      for (const all of [[hanging], [hanging, hanging]])
+        expect(yield* after("2 seconds", ...all)).toMatchObject({
+          value: {
+            left: { reason: "Timeout", message: "A retriever of a union took longer than 2s." }
+          }
+        })
     })
   )
 })
@@ -383,6 +423,7 @@ describe("what makes no sense", () => {
     ["candidates of union", (self) => Retriever.union([self, self], { candidates: -1 })],
     ["weights of union", (self) => Retriever.union([self, self], { weights: [1, 0] })],
     ["more weights than retrievers of union", (self) => Retriever.union([self, self], { weights: [1, 2, 3] })],
+    ["timeout of union", (self) => Retriever.union([self, self], { timeout: 0 })],
     ["rank constant of union", (self) => Retriever.union([self, self], { rankConstant: -1 })],
     ["capacity", Retriever.cached({ capacity: Number.NaN, timeToLive: 1 })],
     ["time to live", Retriever.cached({ capacity: 1, timeToLive: 0 })]

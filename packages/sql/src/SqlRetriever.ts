@@ -31,6 +31,7 @@ import { DocumentIndex } from "@heddle/rag/DocumentIndex"
 import { Retriever } from "@heddle/rag/Retriever"
 import { checked } from "@heddle/rag/store"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { DatabaseError } from "./DatabaseError.ts"
@@ -61,6 +62,12 @@ export interface Options {
    * in the log. @default "fail"
    */
   readonly onEmbeddingFailure?: "fail" | "lexical"
+  /**
+   * How long the embedding of a query may take, more than 0. One that takes longer has
+   * failed: with the reason `Timeout`, or the search goes on by the words. Without it, a
+   * search waits for a model that hangs, whatever `onEmbeddingFailure` says. @default none
+   */
+  readonly embeddingTimeout?: Duration.DurationInput
   /** How the model is asked for the vectors of many chunks. */
   readonly batch?: EmbeddingModel.BatchOptions
 }

@@ -9,7 +9,7 @@ import { type DatabaseError, SqlRetriever } from "@heddle/sql"
 import { layer as libsql } from "@heddle/sql/libsql"
 import { ScriptedModel } from "@heddle/testing"
 import { hostile } from "@heddle/testing/Rules"
-import { Effect, FastCheck, Fiber, Layer } from "effect"
+import { Effect, FastCheck, Fiber, Layer, TestClock } from "effect"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { file, ownFile } from "./support/files.ts"
@@ -441,6 +441,25 @@ describe("by words and meaning", () => {
     }).pipe(Effect.provide(ownFile()))
   )
 
+  it.effect("a model that does not answer a query fails the search in time, or only the meaning", () =>
+    Effect.gen(function* () {
+      const file = Layer.succeed(SqlClient.SqlClient, yield* SqlClient.SqlClient)
+      yield* Effect.provide(put(...animals), hybrid(file))
+      const hanging: EmbeddingModel.Service = { name: "topical", embed: () => Effect.uninterruptible(Effect.never) }
+      const found = (options: SqlRetriever.Options) =>
+        Effect.gen(function* () {
+          const layer = hybrid(file, hanging, { ...options, embeddingTimeout: "2 seconds" })
+          const searching = yield* Effect.fork(Effect.either(Effect.provide(search("horse"), layer)))
+          yield* TestClock.adjust("2 seconds")
+          return yield* Fiber.join(searching)
+        })
+      expect(yield* found({})).toMatchObject({ left: { _tag: "RetrievalError", reason: "Timeout" } })
+      expect(yield* found({ onEmbeddingFailure: "lexical" })).toEqual(
+        yield* Effect.either(Effect.provide(search("horse"), lexical(file)))
+      )
+    }).pipe(Effect.provide(ownFile()))
+  )
+
   it.scoped("has the vectors that another connection has written, and no others", () =>
     Effect.gen(function* () {
       const filename = yield* file
@@ -490,7 +509,8 @@ describe("by words and meaning", () => {
       { minSimilarity: 2 },
       { fusion: "both" as "ranks" },
       ...[0, -1, 1.5, NaN].flatMap((n) => [{ batch: { maxTexts: n } }, { batch: { concurrency: n } }]),
-      { onEmbeddingFailure: "nonsense" as "fail" }
+      { onEmbeddingFailure: "nonsense" as "fail" },
+      ...[0, -1, "soon" as "1 second"].map((embeddingTimeout) => ({ embeddingTimeout }))
     ]) {
       expect(() => SqlRetriever.layer(options), JSON.stringify(options)).toThrow(Errors.DefinitionError)
     }

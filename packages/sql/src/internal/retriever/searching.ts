@@ -6,12 +6,13 @@ import type { SqlError } from "@effect/sql/SqlError"
 import { terms } from "@heddle/core/words"
 import type { RetrievalError } from "@heddle/rag/RagErrors"
 import type { Filter, Passage, Query, Service as Search } from "@heddle/rag/Retriever"
-import { accepts, queryTerms } from "@heddle/rag/store"
+import { accepts, queryTerms, timely } from "@heddle/rag/store"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { DatabaseError } from "../../DatabaseError.ts"
 import { chunkTable } from "./chunkTable.ts"
 import { embedded, sameModel, sameSize } from "./embedding.ts"
-import { retrieval } from "./failure.ts"
+import { failure, retrieval } from "./failure.ts"
 import { inMemory } from "./inMemory.ts"
 import type { Loaded } from "./loaded.ts"
 import type { Embedding } from "./options.ts"
@@ -67,7 +68,10 @@ export const makeSearch = (sql: SqlClient, embedding: Embedding | undefined): Se
       return retrieval(again(maxTries))
     }
     if (!usesVectors) return searched(undefined)
-    const asked = Effect.map(embedded(embedding.model, [query.query], "query"), ([vector]) => vector)
+    const asked = inTime(
+      Effect.map(embedded(embedding.model, [query.query], "query"), ([vector]) => vector),
+      embedding
+    )
     return Effect.flatMap(
       embedding.onEmbeddingFailure === "fail"
         ? asked
@@ -77,6 +81,16 @@ export const makeSearch = (sql: SqlClient, embedding: Embedding | undefined): Se
       searched
     )
   }
+}
+
+/** Fails if the query is not embedded in the time that there is. */
+const inTime = <A>(
+  embedded: Effect.Effect<A, RetrievalError>,
+  { embeddingTimeout, model }: Embedding
+): Effect.Effect<A, RetrievalError> => {
+  if (embeddingTimeout === undefined) return embedded
+  const message = `The embedding model "${model.name}" took longer than ${Duration.format(embeddingTimeout)} for the query.`
+  return timely(embeddingTimeout, () => failure("Timeout", message))(embedded)
 }
 
 /** Fails if a collection that is searched has other vectors than the query. */
