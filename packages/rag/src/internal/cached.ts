@@ -10,6 +10,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
 import type { RetrievalError } from "../RagErrors.ts"
 import type { CacheOptions, Passage, Query, Service } from "../Retriever.ts"
@@ -61,7 +62,7 @@ export const makeCached = (self: Service, { capacity, timeToLive }: CacheOptions
     /** Searches in a fiber of its own, as who asks first may leave before the others, and not as that one. */
     const begin = (key: string, entry: Entry, query: Query) =>
       Effect.exit(Effect.interruptible(self.search(query))).pipe(
-        Effect.mapInputContext((_: Context.Context<never>) => Context.add(context, Tenant.Tenant, query.tenant)),
+        Effect.locally(FiberRef.currentContext, Context.add(context, Tenant.Tenant, query.tenant)),
         Effect.zip(Clock.currentTimeMillis),
         Effect.flatMap(([exit, now]) => {
           entry.stop = undefined
