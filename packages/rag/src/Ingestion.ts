@@ -88,8 +88,8 @@ type Step = Prepared | { readonly _tag: "End" }
  * Brings the index up to date, and tells of what happens.
  *
  * A document that is skipped and was indexed before is removed if what it said is
- * known to be gone: if it is empty, binary, too large, badly encoded, or a link that
- * leaves the folder. It stays as it was if that is for other reasons, which may pass;
+ * known to be gone: if it is not there, empty, binary, too large, badly encoded, or a
+ * link that leaves the folder. It stays as it was if that is for other reasons, which may pass;
  * so does what was in a folder that could not be read. Of several documents with one
  * source, the first counts, and the others are skipped.
  *

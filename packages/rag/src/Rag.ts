@@ -39,7 +39,7 @@ import { AgentEvent, type AgentRun, Call, type ChatModel, Handler, Instructions,
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { type CallOptions, Requests } from "./internal/callOptions.ts"
-import { marked } from "./internal/citations.ts"
+import { marked, taken, taking } from "./internal/citations.ts"
 import { look } from "./internal/look.ts"
 import { planning } from "./internal/plan.ts"
 import { InvalidRag, type RetrievalError } from "./RagErrors.ts"
@@ -63,7 +63,8 @@ export interface Options extends CallOptions {
 /**
  * The handler. It searches once a run, for the tenant at the moment. Put it behind
  * handlers that change what the user has said, and before those that count or cut
- * the instructions.
+ * the instructions. Of several in one agent, each inner one numbers its passages on
+ * from those that the outer ones show.
  *
  * Throws an `InvalidRag` where the agent's own settings make no sense; where those of
  * a call or of a request do, the run fails with one. If the search fails, the run
@@ -85,11 +86,13 @@ export const handler = (
           const { mode, topK } = plan.settings
           const question = mode === "none" || topK === 0 ? "" : query(run).trim()
           if (question === "") return Effect.succeed(next(run))
-          return Effect.map(look(services, plan, question), ({ found, usage, warnings }) => {
+          return Effect.map(look(services, plan, { question, taken: taken(run) }), ({ found, usage, warnings }) => {
             const text = section(found)
             const instructions =
               text === "" ? run.instructions : Instructions.append(run.instructions, text, RagSection.source)
-            const ran = AgentEvent.mapResult(next({ ...run, instructions }), (result) => marked(result, found, usage))
+            const ran = AgentEvent.mapResult(next(taking({ ...run, instructions }, found)), (result) =>
+              marked(result, found, usage)
+            )
             return warnings.length === 0
               ? ran
               : AgentEvent.warnAfter(ran, () => Effect.succeed(warnings.map((error) => ({ handler: name, error }))))

@@ -3,7 +3,8 @@
  * opens it, which finds words by FTS5. Postgres is refused.
  *
  * `layer` finds passages by their words and by their meaning, for which it needs an
- * `EmbeddingModel`. `layerLexical` needs none, and finds them by their words alone.
+ * `EmbeddingModel`. `layerLexical` needs none, and finds them by their words alone. Of
+ * a long query both look for the words that `LexicalIndex` of `@heddle/rag` looks for.
  *
  * What is searched is kept in memory but for the texts, of the tenants that were asked
  * last: about 500 bytes for a chunk, and 4 bytes for each number of its vector. So
@@ -30,6 +31,7 @@ import { DocumentIndex } from "@heddle/rag/DocumentIndex"
 import { Retriever } from "@heddle/rag/Retriever"
 import { checked } from "@heddle/rag/store"
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { DatabaseError } from "./DatabaseError.ts"
@@ -60,6 +62,12 @@ export interface Options {
    * in the log. @default "fail"
    */
   readonly onEmbeddingFailure?: "fail" | "lexical"
+  /**
+   * How long the embedding of a query may take, more than 0. One that takes longer has
+   * failed: with the reason `Timeout`, or the search goes on by the words. Without it, a
+   * search waits for a model that hangs, whatever `onEmbeddingFailure` says. @default none
+   */
+  readonly embeddingTimeout?: Duration.DurationInput
   /** How the model is asked for the vectors of many chunks. */
   readonly batch?: EmbeddingModel.BatchOptions
 }

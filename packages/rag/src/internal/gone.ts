@@ -4,7 +4,7 @@
 import type { Skipped, SkipReason } from "../Documents.ts"
 
 /** Of these it is known that the document does not say any more what it said. */
-const lost: ReadonlySet<SkipReason> = new Set<SkipReason>(["Empty", "Binary", "TooLarge", "Encoding", "Link"])
+const lost: ReadonlySet<SkipReason> = new Set<SkipReason>(["Empty", "Binary", "TooLarge", "Encoding", "Link", "Gone"])
 
 /** What was indexed and is to be removed: what is not there any more, and what was left out and does not say any more what it said. */
 export const goneOf = (

@@ -18,18 +18,25 @@ export interface Looked {
   readonly warnings: ReadonlyArray<RetrievalError | NotesFailed>
 }
 
+/** What is looked for. */
+interface Asked {
+  readonly question: string
+  /** How many numbers are given already. */
+  readonly taken: number
+}
+
 /** Searches, and has notes taken where that is asked for. */
 export const look = (
   services: Context.Context<Retriever | ChatModel.ChatModel>,
   plan: Plan,
-  question: string
+  { question, taken }: Asked
 ): Effect.Effect<Looked, RetrievalError> => {
   const { settings } = plan
   const { citations, maxCharacters, mode, onFailure, useSummary } = settings
   const looked = Effect.flatMap(
     search(Context.get(services, Retriever), question, Context.get(services, Tenant.Tenant), plan),
     (searched): Effect.Effect<Looked> => {
-      const all = numbered(searched)
+      const all = numbered(searched, taken)
       const passages = within(all, maxCharacters)
       const stuffed: RagSection.Found = { passages, total: all.length, notes: undefined, failed: false, citations }
       if (passages.length === 0 || (mode !== "map_reduce" && !useSummary))

@@ -5,6 +5,7 @@
 import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { storedText } from "@heddle/memory/store"
+import { queryTerms } from "@heddle/rag/store"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { DatabaseError } from "../../DatabaseError.ts"
@@ -42,6 +43,17 @@ export const chunkTable = (sql: SqlClient) => ({
       first === undefined ? Effect.succeed(undefined) : decodeLoaded({ first, others, before })
     )
   },
+
+  /** How often each word is there, as far as it matters for which of them are looked for. */
+  count: (
+    tenant: number,
+    words: ReadonlyArray<string>
+  ): Effect.Effect<ReadonlyArray<number>, SqlError | DatabaseError> =>
+    Effect.flatMap(
+      sql`SELECT (SELECT count(*) FROM (SELECT 1 FROM heddle_word_places WHERE term = value LIMIT ${queryTerms.common}))
+        FROM json_each(${JSON.stringify(termsOf(tenant, words))}) ORDER BY key`.values,
+      decodeCounts
+    ),
 
   /**
    * The revision of a tenant, and for each word the ids of chunks that have it, as
@@ -85,6 +97,12 @@ const decodeFound = decoded("The index of words", (rows) => {
   // The database itself has made these texts.
   return { revision, found: words.map(([, ids]) => JSON.parse(ids) as ReadonlyArray<number>) }
 })
+
+const Counts = Schema.Array(Schema.Tuple(Schema.Number))
+
+const decodeCounts = decoded("The index of words", (rows) =>
+  Schema.decodeUnknownSync(Counts)(rows).map(([count]) => count)
+)
 
 const Texts = Schema.Array(Schema.Struct({ id: Schema.Number, text: Schema.String }))
 

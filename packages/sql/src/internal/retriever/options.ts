@@ -3,8 +3,9 @@
  */
 import { type EmbeddingModel, Errors } from "@heddle/core"
 import { whole } from "@heddle/core/store"
+import * as Duration from "effect/Duration"
 import type { Options } from "../../SqlRetriever.ts"
-import { oneOf } from "../given.ts"
+import { oneOf, time } from "../given.ts"
 
 export interface Settled {
   readonly weights: { readonly words: number; readonly vectors: number }
@@ -12,6 +13,7 @@ export interface Settled {
   readonly candidates: number
   readonly minSimilarity: number
   readonly onEmbeddingFailure: "fail" | "lexical"
+  readonly embeddingTimeout: Duration.Duration | undefined
 }
 
 /** A search by meaning as well as by words. */
@@ -23,6 +25,7 @@ export interface Embedding extends Settled {
 export const settled = ({
   batch = {},
   candidates = 100,
+  embeddingTimeout,
   fusion = "scores",
   minSimilarity = 0,
   onEmbeddingFailure = "fail",
@@ -37,11 +40,16 @@ export const settled = ({
   if (!(minSimilarity >= -1 && minSimilarity <= 1)) {
     throw new Errors.DefinitionError(`minSimilarity is a number from -1 to 1, but is ${minSimilarity}.`)
   }
+  const timeout = embeddingTimeout === undefined ? undefined : time("embeddingTimeout", embeddingTimeout)
+  if (timeout !== undefined && Duration.toMillis(timeout) === 0) {
+    throw new Errors.DefinitionError("embeddingTimeout is more than 0, but is not.")
+  }
   return {
     weights: { words, vectors },
     minSimilarity,
     fusion: oneOf("fusion", fusion, ["scores", "ranks"]),
     onEmbeddingFailure: oneOf("onEmbeddingFailure", onEmbeddingFailure, ["fail", "lexical"]),
+    embeddingTimeout: timeout,
     candidates: whole("candidates", candidates, 1),
     batch: {
       ...(batch.maxTexts !== undefined && { maxTexts: whole("batch.maxTexts", batch.maxTexts, 1) }),

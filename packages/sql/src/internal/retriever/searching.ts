@@ -6,12 +6,13 @@ import type { SqlError } from "@effect/sql/SqlError"
 import { terms } from "@heddle/core/words"
 import type { RetrievalError } from "@heddle/rag/RagErrors"
 import type { Filter, Passage, Query, Service as Search } from "@heddle/rag/Retriever"
-import { accepts } from "@heddle/rag/store"
+import { accepts, queryTerms, timely } from "@heddle/rag/store"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { DatabaseError } from "../../DatabaseError.ts"
 import { chunkTable } from "./chunkTable.ts"
 import { embedded, sameModel, sameSize } from "./embedding.ts"
-import { retrieval } from "./failure.ts"
+import { failure, retrieval } from "./failure.ts"
 import { inMemory } from "./inMemory.ts"
 import type { Loaded } from "./loaded.ts"
 import type { Embedding } from "./options.ts"
@@ -25,12 +26,19 @@ export const makeSearch = (sql: SqlClient, embedding: Embedding | undefined): Se
   const usesVectors = embedding !== undefined && embedding.weights.vectors > 0
   const { known, load } = inMemory(table, usesVectors)
 
+  /** Which words of a query are looked for. */
+  const wantedOf = (tenant: number, words: ReadonlyArray<string>) => {
+    if (words.length <= queryTerms.most) return Effect.succeed(words)
+    const counted = words.slice(0, queryTerms.counted)
+    return Effect.map(table.count(tenant, counted), (counts) => queryTerms.rarest(counted, counts))
+  }
+
   /** Gives nothing if somebody has written in the meantime, so that what was read does not fit together. */
   const tried = (query: Query, words: ReadonlyArray<string>, vector: Float32Array | undefined) =>
     Effect.gen(function* () {
       let chunks = yield* known(query.tenant)
       if (chunks === undefined) return []
-      const { found, revision } = yield* table.find(chunks.tenant, words)
+      const { found, revision } = yield* table.find(chunks.tenant, yield* wantedOf(chunks.tenant, words))
       if (revision !== chunks.revision) {
         chunks = yield* load(query.tenant)
         if (chunks?.revision !== revision) return undefined
@@ -60,7 +68,10 @@ export const makeSearch = (sql: SqlClient, embedding: Embedding | undefined): Se
       return retrieval(again(maxTries))
     }
     if (!usesVectors) return searched(undefined)
-    const asked = Effect.map(embedded(embedding.model, [query.query], "query"), ([vector]) => vector)
+    const asked = inTime(
+      Effect.map(embedded(embedding.model, [query.query], "query"), ([vector]) => vector),
+      embedding
+    )
     return Effect.flatMap(
       embedding.onEmbeddingFailure === "fail"
         ? asked
@@ -70,6 +81,16 @@ export const makeSearch = (sql: SqlClient, embedding: Embedding | undefined): Se
       searched
     )
   }
+}
+
+/** Fails if the query is not embedded in the time that there is. */
+const inTime = <A>(
+  embedded: Effect.Effect<A, RetrievalError>,
+  { embeddingTimeout, model }: Embedding
+): Effect.Effect<A, RetrievalError> => {
+  if (embeddingTimeout === undefined) return embedded
+  const message = `The embedding model "${model.name}" took longer than ${Duration.format(embeddingTimeout)} for the query.`
+  return timely(embeddingTimeout, () => failure("Timeout", message))(embedded)
 }
 
 /** Fails if a collection that is searched has other vectors than the query. */
