@@ -45,6 +45,7 @@ export const findings = (data: Data, handlers: Registry | undefined): ReadonlyAr
   ...together(data, RagData.RagData, RagData.decode),
   ...idle(data),
   ...(handlers === undefined ? [] : ofHandlers(data, handlers)),
+  ...ofAgents(data),
   ...ofTools(data),
   ...ofServers(data)
 ]
@@ -133,6 +134,14 @@ const ofOptions = (definition: Definition, options: Data, at: Path): ReadonlyArr
 // -----------------------------------------------------------------------------
 // tools and servers
 // -----------------------------------------------------------------------------
+
+/** As tools, they need names of their own. */
+const ofAgents = (data: Data): ReadonlyArray<Finding> => {
+  const names = texts(data["agents"])
+  return names.flatMap(([i, name]) =>
+    names.some(([j, other]) => j < i && other === name) ? [error(["agents", i], `agents[${i}]: "${name}" is there twice`)] : []
+  )
+}
 
 const ofTools = (data: Data): ReadonlyArray<Finding> => {
   const servers = Object.keys(record(data["mcp"]))

@@ -1,6 +1,8 @@
 /** Reads an agent from the text of its file. */
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import type { AgentFile, Parsed, Problem, Scope } from "../../AgentFile.ts"
+import { largest } from "../readText.ts"
 import { type Flaw, flaws, takesText } from "../yaml/flaws.ts"
 import { type Place, places } from "../yaml/places.ts"
 import { readYaml, type Path, type Yaml } from "../yaml/readYaml.ts"
@@ -8,7 +10,6 @@ import { findings } from "./checks.ts"
 import type { Registry } from "./definition.ts"
 import { FrontMatter, Name } from "./frontMatter.ts"
 import { type Parts, split } from "./split.ts"
-import * as Schema from "effect/Schema"
 
 /** Where a text is from, and what it can name. */
 export interface From {
@@ -24,12 +25,11 @@ export interface From {
 export interface Read extends Parsed {
   readonly path: string
   readonly scope: Scope
+  /** What the front matter says, of whatever shape. */
+  readonly data: Readonly<Record<string, unknown>>
   /** Where something of the front matter stands. */
   readonly place: (path: Path, part?: Flaw["part"]) => Place
 }
-
-/** The largest file that is read, in bytes; in characters, for a text. */
-export const largest = 1_000_000
 
 /** Reads an agent from the text of its file, and finds everything that is wrong with it by itself. Does not throw. */
 export const parse = (text: string, from: From): Parsed => {
@@ -40,14 +40,26 @@ export const parse = (text: string, from: From): Parsed => {
 /** The name of an agent that does not say how it is called. */
 export const nameOf = (path: string): string => path.replace(/^.*[\\/]/, "").replace(/\.md$/i, "")
 
+/** A file that could not be read, and why. */
+export const unread = ({ path, scope = "project" }: From, message: string, place = start): Read => ({
+  path,
+  scope,
+  name: nameOf(path),
+  data: {},
+  place: () => start,
+  problems: [{ path, ...place, severity: "error", message }]
+})
+
+const start: Place = { line: 1, column: 1 }
+
 /** Reads an agent, with the places of what it says. */
 export const read = (text: string, from: From): Read => {
   const { path, scope = "project" } = from
   const place = places(text)
-  const nothing = { path, scope, name: nameOf(path), place: () => ({ line: 1, column: 1 }) }
+  const nothing = unread(from, "")
   const wrong = (at: number, message: string): Problem => ({ path, ...place(at), severity: "error", message })
   if (text.length > largest) {
-    return { ...nothing, problems: [unplaced(path, `too large: more than ${largest} characters`)] }
+    return unread(from, `too large: more than ${largest} characters`)
   }
   const parts = split(text)
   if ("message" in parts) return { ...nothing, problems: [wrong(parts.at, parts.message)] }
@@ -77,6 +89,7 @@ export const read = (text: string, from: From): Read => {
   const placed = {
     ...nothing,
     name,
+    data: data ?? {},
     place: (inside: Path, part: Flaw["part"] = "value") => place(at + said.offsetOf(inside, part)),
     problems: bounded(problems.toSorted((a, b) => a.line - b.line || a.column - b.column))
   }
@@ -98,7 +111,7 @@ const bounded = (problems: ReadonlyArray<Problem>): ReadonlyArray<Problem> => {
   return [...problems.slice(0, most), { ...last, severity, message: `and ${problems.length - most} problems more` }]
 }
 
-const unplaced = (path: string, message: string): Problem => ({ path, line: 1, column: 1, severity: "error", message })
+const unplaced = (path: string, message: string): Problem => ({ path, ...start, severity: "error", message })
 
 const isName = Schema.is(Name)
 const shape = flaws(FrontMatter)

@@ -3,6 +3,7 @@
  * ends soon and does not throw.
  */
 import { type Alias, Composer, type CST, type Document, isAlias, isCollection, isMap, isScalar, type Node, Parser } from "yaml"
+import { readSimple } from "./simple.ts"
 
 /** What is wrong with a text, and where: an offset in it. */
 export interface Mistake {
@@ -39,6 +40,19 @@ const most = {
 /** Reads one document of YAML. A text that says nothing is `null`. */
 export const readYaml = (text: string): Yaml => {
   if (text.length > most.characters) return refused(`too large: more than ${most.characters} characters of YAML`)
+  const simple = readSimple(text)
+  if (simple === undefined) return readAny(text)
+  // Where things stand is asked for only when there is something to be told.
+  let whole: Yaml | undefined
+  return {
+    ...simple,
+    mistakes: [],
+    offsetOf: (path, part) => (whole ??= readAny(text)).offsetOf(path, part)
+  }
+}
+
+/** Reads it with the library. */
+export const readAny = (text: string): Yaml => {
   const tokens = [...new Parser().parse(text)]
   // What takes the tokens together calls itself for each level, until the stack is full.
   const deep = tokens.map(tooDeep).find((at) => at !== undefined)
