@@ -81,7 +81,13 @@ const secrets = ({ models = [] }: Config): ReadonlyArray<Found> =>
     Object.entries(options).flatMap(([key, value]): ReadonlyArray<Found> => {
       if (typeof value !== "string" || !looksSecret(key, value)) return []
       const where = `models[${i}].options.${key}`
-      return [[["models", i, "options", key], "warning", `${where}: this looks like a secret, and a file is no place for one: name the variable of the environment in which it is with apiKeyFrom`]]
+      return [
+        [
+          ["models", i, "options", key],
+          "warning",
+          `${where}: this looks like a secret, and a file is no place for one: name the variable of the environment in which it is with apiKeyFrom`
+        ]
+      ]
     })
   )
 

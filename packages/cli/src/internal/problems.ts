@@ -22,7 +22,10 @@ export const isError = ({ severity }: Problem): boolean => severity === "error"
 export const counted = (problems: ReadonlyArray<Problem>): string => {
   const errors = problems.filter(isError).length
   const warnings = problems.length - errors
-  const parts = [...(errors > 0 ? [amount(errors, "error")] : []), ...(warnings > 0 ? [amount(warnings, "warning")] : [])]
+  const parts = [
+    ...(errors > 0 ? [amount(errors, "error")] : []),
+    ...(warnings > 0 ? [amount(warnings, "warning")] : [])
+  ]
   return parts.join(" and ")
 }
 

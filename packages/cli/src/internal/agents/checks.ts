@@ -6,7 +6,6 @@ import { whole } from "@heddle/core/glob"
 import { unknownName } from "@heddle/core/names"
 import { problems } from "@heddle/core/settings"
 import { MemoryData } from "@heddle/memory"
-import { RagData } from "@heddle/rag"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
@@ -41,8 +40,7 @@ const warning = (path: Path, message: string, part: Flaw["part"] = "value"): Fin
 
 /** All of it, of data that may be of a wrong shape. */
 export const findings = (data: Data, handlers: Registry | undefined): ReadonlyArray<Finding> => [
-  ...together(data, MemoryData.MemoryData, MemoryData.decode),
-  ...together(data, RagData.RagData, RagData.decode),
+  ...together(data),
   ...idle(data),
   ...(handlers === undefined ? [] : ofHandlers(data, handlers)),
   ...ofAgents(data),
@@ -62,12 +60,12 @@ const texts = (value: unknown): ReadonlyArray<readonly [number, string]> =>
 /** Where it is told that something is missing. */
 const instead: Readonly<Record<string, string>> = { sharePatterns: "contextMode", summarizeAfter: "contextWindow" }
 
-/** What a decoder finds that the Schema does not see. Its problems are texts that begin with a path. */
-const together = <A, I>(
-  data: Data,
-  schema: Schema.Schema<A, I> & { readonly fields: object },
-  decode: (data: unknown) => Effect.Effect<unknown, { readonly problems: ReadonlyArray<string> }>
-): ReadonlyArray<Finding> => {
+/**
+ * What the decoder of memory finds that the Schema does not see. Its problems are texts
+ * that begin with a path. That of retrieval sees no more than the Schema does.
+ */
+const together = (data: Data): ReadonlyArray<Finding> => {
+  const { MemoryData: schema, decode } = MemoryData
   const own = Object.fromEntries(Object.entries(data).filter(([key]) => Object.hasOwn(schema.fields, key)))
   if (Object.keys(own).length === 0) return []
   const decoded = Effect.runSync(Effect.either(decode(own)))
@@ -110,7 +108,8 @@ const ofHandlers = (data: Data, registry: Registry): ReadonlyArray<Finding> =>
     const at: Path = isName ? ["handlers", i] : ["handlers", i, "name"]
     if (typeof name !== "string" || name === "") return []
     // Not what every object has.
-    if (!Object.hasOwn(registry, name)) return [error(at, `handlers[${i}]: ${unknownName("handler", name, Object.keys(registry))}`)]
+    if (!Object.hasOwn(registry, name))
+      return [error(at, `handlers[${i}]: ${unknownName("handler", name, Object.keys(registry))}`)]
     const { options = {} } = record(isName ? {} : use)
     if (!Predicate.isRecord(options) || Array.isArray(options)) return []
     const under: Path = ["handlers", i, "options"]
@@ -139,7 +138,9 @@ const ofOptions = (definition: Definition, options: Data, at: Path): ReadonlyArr
 const ofAgents = (data: Data): ReadonlyArray<Finding> => {
   const names = texts(data["agents"])
   return names.flatMap(([i, name]) =>
-    names.some(([j, other]) => j < i && other === name) ? [error(["agents", i], `agents[${i}]: "${name}" is there twice`)] : []
+    names.some(([j, other]) => j < i && other === name)
+      ? [error(["agents", i], `agents[${i}]: "${name}" is there twice`)]
+      : []
   )
 }
 
@@ -152,7 +153,9 @@ const ofTools = (data: Data): ReadonlyArray<Finding> => {
   const names = [...known, ...servers.map((server) => `${server}_*`)]
   return ["allow", "deny"].flatMap((key) =>
     texts(record(data["tools"])[key]).flatMap(([i, glob]) =>
-      glob === "" || isKnown(glob) ? [] : [warning(["tools", key, i], `tools.${key}[${i}]: ${unknownName("tool", glob, names)}`)]
+      glob === "" || isKnown(glob)
+        ? []
+        : [warning(["tools", key, i], `tools.${key}[${i}]: ${unknownName("tool", glob, names)}`)]
     )
   )
 }
@@ -181,7 +184,10 @@ const ofServers = (data: Data): ReadonlyArray<Finding> =>
 const secret = (path: Path, variable: string, key?: string): Finding => {
   const place = key === undefined ? "" : ` under "${key}"`
   const where = path.map(String).join(".")
-  return warning(path, `${where}: this looks like a secret, and a file is no place for one: name a variable of the environment with { from: ${variable} }${place}`)
+  return warning(
+    path,
+    `${where}: this looks like a secret, and a file is no place for one: name a variable of the environment with { from: ${variable} }${place}`
+  )
 }
 
 const variableOf = (name: string, server: string): string => {

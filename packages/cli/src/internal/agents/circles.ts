@@ -27,7 +27,7 @@ const circleOf = (graph: Graph, start: string): ReadonlyArray<string> | undefine
 
 const way = (from: ReadonlyMap<string, string>, start: string, end: string): ReadonlyArray<string> => {
   const names = [end]
-  for (let name = end; name !== start; ) {
+  for (let name = end; name !== start;) {
     name = from.get(name)!
     names.unshift(name)
   }

@@ -74,7 +74,8 @@ const HandlerUse = Schema.Union(
 
 const Memory = Schema.Struct(
   described(MemorySettings.fields, {
-    strategy: "`full` shows every exchange, `window` the last ones, `summary` a summary of what is older and the last ones. `window` unless said.",
+    strategy:
+      "`full` shows every exchange, `window` the last ones, `summary` a summary of what is older and the last ones. `window` unless said.",
     historyLimit: "Exchanges that are shown by `window`, and beside the summary by `summary`. 10 unless said.",
     summaryEnabled: "Whether summaries are written. Unless said: if the strategy is `summary`.",
     summaryTrigger: "Messages that a conversation has before it is summarized for the first time. 30 unless said.",
@@ -96,7 +97,8 @@ const Rag = Schema.Struct(
     searchTimeout: "For the search: a time such as `10 seconds`, or milliseconds. 10 seconds unless said.",
     mapTimeout: "For the notes on one passage. 30 seconds unless said.",
     reduceTimeout: "For making one text of notes or of passages. 1 minute unless said.",
-    onFailure: "What happens when the search fails: `continue` goes on with a warning, `fail` fails the run. `continue` unless said.",
+    onFailure:
+      "What happens when the search fails: `continue` goes on with a warning, `fail` fails the run. `continue` unless said.",
     notesModel: "The model that takes notes. That of the agent unless said.",
     citations: "Whether the model is asked to cite passages by their numbers. `true` unless said."
   })

@@ -34,12 +34,7 @@ export const loadReads: Effect.Effect<
 > = Effect.gen(function* () {
   const project = yield* Project
   const folders = yield* Effect.forEach(project.agentFolders, ({ path, scope }) => inFolder(path, scope))
-  const reads = yield* Effect.forEach(
-    folders.flatMap(({ files }) => files),
-    (file) => readAgent(file.at, file.scope),
-    { concurrency }
-  )
-  const found = reads.flatMap((read) => read ?? [])
+  const found = yield* readFiles(folders.flatMap(({ files }) => files))
   const unreadable = folders.flatMap(({ problems }) => problems)
   const agents = together(found)
   return {
@@ -53,8 +48,15 @@ export const loadReads: Effect.Effect<
   }
 })
 
+/** A file that may be an agent. */
+type Found = Pick<Source, "at" | "scope">
+
+/** Reads files, of which some may be no agents. */
+export const readFiles = (files: ReadonlyArray<Found>): Effect.Effect<ReadonlyArray<Read & Source>, never, Needs> =>
+  Effect.map(Effect.forEach(files, readAgent, { concurrency }), (reads) => reads.flatMap((read) => read ?? []))
+
 /** Reads the file of an agent. There is nothing if it is the file of none. */
-export const readAgent = (at: string, scope: Scope): Effect.Effect<(Read & Source) | undefined, never, Needs> =>
+const readAgent = ({ at, scope }: Found): Effect.Effect<(Read & Source) | undefined, never, Needs> =>
   Effect.gen(function* () {
     const { shown } = yield* Project
     const { handlers } = yield* Extensions
@@ -73,8 +75,15 @@ const isPlain = (text: string): boolean => {
   return !("message" in parts) && parts.head === undefined
 }
 
-/** The files of a folder that may be agents. */
-const inFolder = (folder: string, scope: Scope) =>
+/** The files of a folder that may be agents. There are none if it is not there. */
+export const inFolder = (
+  folder: string,
+  scope: Scope
+): Effect.Effect<
+  { readonly files: ReadonlyArray<Found>; readonly problems: ReadonlyArray<Problem> },
+  never,
+  FileSystem | Path | Project
+> =>
   Effect.gen(function* () {
     const fs = yield* FileSystem
     const path = yield* Path

@@ -117,7 +117,11 @@ const isName = Schema.is(Name)
 const shape = flaws(FrontMatter)
 
 const ofData = (data: Readonly<Record<string, unknown>>, { value }: Yaml, { handlers }: From) => [
-  ...shape(data).map((flaw) => ({ ...flaw, message: `${flaw.message}${inQuotes(value, flaw)}`, severity: "error" as const })),
+  ...shape(data).map((flaw) => ({
+    ...flaw,
+    message: `${flaw.message}${inQuotes(value, flaw)}`,
+    severity: "error" as const
+  })),
   ...findings(data, handlers)
 ]
 

@@ -10,7 +10,10 @@ export const looksSecret = (name: string, value: string): boolean => {
   const bare = value.replace(/^(?:Bearer|Basic|Token)\s+/i, "")
   if (shapes.test(bare)) return true
   if (bare.length < 8 || /\s/.test(bare) || /^[./~]|^https?:\/\/|^\$|^<.*>$/.test(bare)) return false
-  return names.test(name) || (bare.length >= 32 && /^[A-Za-z0-9+/_=-]+$/.test(bare) && /\d/.test(bare) && /[A-Za-z]/.test(bare))
+  return (
+    names.test(name) ||
+    (bare.length >= 32 && /^[A-Za-z0-9+/_=-]+$/.test(bare) && /\d/.test(bare) && /[A-Za-z]/.test(bare))
+  )
 }
 
 /** Whether an argument of a program, or an address, has a secret in it. */

@@ -30,7 +30,11 @@ export const split = (text: string): Parts | Unclosed => {
   }
 }
 
-const closing = (text: string, close: RegExp, from: number): { readonly start: number; readonly end: number } | null => {
+const closing = (
+  text: string,
+  close: RegExp,
+  from: number
+): { readonly start: number; readonly end: number } | null => {
   close.lastIndex = from - 1
   const found = text[from - 1] === "\n" ? close.exec(text) : null
   if (found === null) return null
@@ -42,13 +46,21 @@ const unclosed = (text: string, from: number): Unclosed => {
   const lines = text.slice(from).split("\n")
   const near = lines.findIndex((line) => /^\s*(?:--+|\u2014+|\.\.\.)\s*$/.test(line))
   const hint = near < 0 ? "" : `; is line ${near + 2} meant?`
-  return { at: text.startsWith("\ufeff") ? 1 : 0, message: `the front matter that begins here is not closed: there is no other line of ---${hint}` }
+  return {
+    at: text.startsWith("\ufeff") ? 1 : 0,
+    message: `the front matter that begins here is not closed: there is no other line of ---${hint}`
+  }
 }
 
 /** Front matter that begins too late would be read as a text, and nothing that it says would hold. */
 const late = (text: string): Unclosed | undefined => {
-  const found = /^\ufeff?\s*?\n[ \t]*---[ \t]*\r?\n[ \t]*[A-Za-z_]+[ \t]*:/.exec(text) ?? /^\ufeff?[ \t]+---[ \t]*\r?\n[ \t]*[A-Za-z_]+[ \t]*:/.exec(text)
+  const found =
+    /^\ufeff?\s*?\n[ \t]*---[ \t]*\r?\n[ \t]*[A-Za-z_]+[ \t]*:/.exec(text) ??
+    /^\ufeff?[ \t]+---[ \t]*\r?\n[ \t]*[A-Za-z_]+[ \t]*:/.exec(text)
   return found === null
     ? undefined
-    : { at: found[0].indexOf("---"), message: "front matter begins in the first line of a file, with nothing before it" }
+    : {
+        at: found[0].indexOf("---"),
+        message: "front matter begins in the first line of a file, with nothing before it"
+      }
 }

@@ -23,10 +23,12 @@ export const together = (reads: ReadonlyArray<Read>): Found => {
     if (first === undefined) continue
     shadowed.push(...user.flatMap(({ agent }) => agent ?? []))
     problems.push(
-      ...user.map((read) => atName(read, "warning", `does not count: the project has an agent "${name}" in ${first.path}`))
+      ...user.map((read) =>
+        atName(read, "warning", `does not count: the project has an agent "${name}" in ${first.path}`)
+      )
     )
   }
-  const known = [...new Set([assistant.name, ...counts.keys()])]
+  const known = new Set([assistant.name, ...counts.keys()])
   problems.push(...reads.flatMap((read) => unknown(read, known)), ...handOvers(counts))
   const wrong = new Set(problems.filter(isError).map(({ path }) => path))
   const all = new Map<string, AgentFile>([[assistant.name, assistant]])
@@ -75,14 +77,12 @@ const asked = ({ data }: Read): ReadonlyArray<readonly [number, string]> => {
     : []
 }
 
-const unknown = (read: Read, known: ReadonlyArray<string>): ReadonlyArray<Problem> => {
-  const names = new Set(known)
-  return asked(read).flatMap(([i, name]): ReadonlyArray<Problem> => {
-    if (names.has(name)) return []
-    const message = `agents[${i}]: ${unknownName("agent", name, known)}`
+const unknown = (read: Read, known: ReadonlySet<string>): ReadonlyArray<Problem> =>
+  asked(read).flatMap(([i, name]): ReadonlyArray<Problem> => {
+    if (known.has(name)) return []
+    const message = `agents[${i}]: ${unknownName("agent", name, [...known])}`
     return [{ path: read.path, ...read.place(["agents", i]), severity: "error", message }]
   })
-}
 
 /** An agent that asks another one that asks it would never come to an end. */
 const handOvers = (counts: ReadonlyMap<string, Read>): ReadonlyArray<Problem> => {

@@ -2,14 +2,7 @@
 import { whole } from "@heddle/core/glob"
 
 /** Those that come with the command. */
-export const builtInTools = [
-  "read_file",
-  "list_files",
-  "search_files",
-  "write_file",
-  "fetch_url",
-  "ask_user"
-] as const
+export const builtInTools = ["read_file", "list_files", "search_files", "write_file", "fetch_url", "ask_user"] as const
 
 /** Whether a glob fits some text that begins with a prefix. */
 export const canBeginWith = (glob: string, prefix: string): boolean =>

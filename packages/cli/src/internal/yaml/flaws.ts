@@ -70,9 +70,7 @@ const ofComposite = (issue: ParseResult.Composite, path: Path): ReadonlyArray<Fl
   const all = issuesOf(issue)
   if (!AST.isTypeLiteral(ast)) return all.flatMap((one) => found(one, path))
   const known = ast.propertySignatures.map(({ name }) => String(name))
-  const unknown = all.flatMap((one) =>
-    isPointer(one) && one.issue._tag === "Unexpected" ? [String(one.path)] : []
-  )
+  const unknown = all.flatMap((one) => (isPointer(one) && one.issue._tag === "Unexpected" ? [String(one.path)] : []))
   // One that is misspelt is not missing as well.
   const isMisspelt = (key: string) => unknown.some((name) => unknownName("key", name, [key]).endsWith("meant?"))
   return all.flatMap((one) => {
@@ -93,7 +91,9 @@ const unknownKey = (
 ): ReadonlyArray<Flaw> => {
   const at = [...path, key]
   const [where, text] =
-    index === undefined ? [path, unknownName("key", key, known)] : [at, `expected ${expectation(index.parameter)} as key`]
+    index === undefined
+      ? [path, unknownName("key", key, known)]
+      : [at, `expected ${expectation(index.parameter)} as key`]
   return told(where, text).map(({ message }) => ({ path: at, part: "key", message }))
 }
 
@@ -101,7 +101,9 @@ const unknownKey = (
 const ofUnion = (issue: ParseResult.Composite, ast: AST.Union, path: Path): ReadonlyArray<Flaw> => {
   const { actual } = issue
   const said = annotated(issue)?.message ?? `expected ${expectation(ast)}`
-  const words = ast.types.flatMap((type) => (AST.isLiteral(type) && Predicate.isString(type.literal) ? [type.literal] : []))
+  const words = ast.types.flatMap((type) =>
+    AST.isLiteral(type) && Predicate.isString(type.literal) ? [type.literal] : []
+  )
   if (Predicate.isString(actual)) {
     const isWords = words.length > 0 && words.length === ast.types.length
     if (isWords) return [{ path, part: "value", message: unknownName(pathText(path) || "value", actual, words) }]
@@ -180,7 +182,5 @@ const inner = (ast: AST.AST, step: PropertyKey): AST.AST | undefined => {
   if (AST.isUnion(ast)) return ast.types.map((type) => inner(type, step)).find((type) => type !== undefined)
   if (AST.isTupleType(ast)) return ast.rest[0]?.type
   if (!AST.isTypeLiteral(ast)) return undefined
-  return (
-    ast.propertySignatures.find(({ name }) => name === step)?.type ?? ast.indexSignatures[0]?.type
-  )
+  return ast.propertySignatures.find(({ name }) => name === step)?.type ?? ast.indexSignatures[0]?.type
 }

@@ -2,7 +2,18 @@
  * Reads YAML as plain data that remembers where it stands. Whatever the text is, this
  * ends soon and does not throw.
  */
-import { type Alias, Composer, type CST, type Document, isAlias, isCollection, isMap, isScalar, type Node, Parser } from "yaml"
+import {
+  type Alias,
+  Composer,
+  type CST,
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  type Node,
+  Parser
+} from "yaml"
 import { readSimple } from "./simple.ts"
 
 /** What is wrong with a text, and where: an offset in it. */
@@ -157,7 +168,8 @@ class Reading {
     }
     if (!isCollection(node)) return null
     // Aliases make it deeper than the text is.
-    if (++this.depth > most.depth) return this.stop(node, `too deep: more than ${most.depth} levels of values in values`)
+    if (++this.depth > most.depth)
+      return this.stop(node, `too deep: more than ${most.depth} levels of values in values`)
     const value = isMap(node) ? this.map(node) : node.items.map((item) => this.value(item as Node))
     this.depth--
     // Not before: what is inside of it cannot be it.
@@ -176,14 +188,19 @@ class Reading {
     return this.isWhole ? this.value(target) : undefined
   }
 
-  private map({ items }: { readonly items: ReadonlyArray<{ readonly key: unknown; readonly value: unknown }> }): unknown {
+  private map({
+    items
+  }: {
+    readonly items: ReadonlyArray<{ readonly key: unknown; readonly value: unknown }>
+  }): unknown {
     const entries = new Map<string, unknown>()
     for (const { key, value } of items) {
       // A parsed document has nodes alone.
       const at = (key as Node | null)?.range?.[0] ?? 0
       const name = isScalar(key) ? String(key.value ?? "") : undefined
       if (name === undefined || name === "") this.mistakes.push({ at, message: "expected a text as key" })
-      else if (this.mistakes.length >= most.mistakes) return this.stop(key as Node, "there is more, which is not looked for")
+      else if (this.mistakes.length >= most.mistakes)
+        return this.stop(key as Node, "there is more, which is not looked for")
       else if (name === "__proto__") this.mistakes.push({ at, message: "__proto__ cannot be a key" })
       else {
         if (entries.has(name)) this.mistakes.push({ at, message: `the key ${JSON.stringify(name)} is there twice` })
@@ -219,7 +236,8 @@ const offsetOf = (document: Document.Parsed, path: Path, part: "key" | "value"):
     }
     const isLast = i === path.length - 1
     // A value that is left out stands nowhere.
-    const isThere = isAlias(value) || isCollection(value) || (isScalar(value) && (value.source !== "" || value.type !== "PLAIN"))
+    const isThere =
+      isAlias(value) || isCollection(value) || (isScalar(value) && (value.source !== "" || value.type !== "PLAIN"))
     const wanted = (isLast && part === "key" ? key : undefined) ?? (isThere ? value : (key ?? value))
     at = (wanted as Node | null | undefined)?.range?.[0] ?? at
     node = value

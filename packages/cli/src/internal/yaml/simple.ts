@@ -4,7 +4,7 @@
  * is left to the library: other than this reads it there is nothing that this reads.
  *
  * Simple are maps and lists over lines, and within one line; texts without quotes that
- * begin with a letter, texts in quotes without escapes, whole numbers, true and false.
+ * begin with a letter (or as options and paths do), texts in quotes without escapes, whole numbers, true and false.
  */
 
 /** What a text says; `undefined` if it is not simple. */
@@ -122,7 +122,7 @@ const plain = (text: string): Value => {
   if (/^(?:0|[1-9][0-9]{0,14})$/.test(text)) return Number(text)
   if (text === "true") return true
   if (text === "false") return false
-  return /^[A-Za-z]/.test(text) && !isWord(text) ? text : complex
+  return /^(?:-{0,2}[A-Za-z]|\.{0,2}\/[A-Za-z])/.test(text) && !isWord(text) ? text : complex
 }
 
 /** A value within brackets, and what stands behind it. */
@@ -132,7 +132,7 @@ const flow = (text: string, depth: number): readonly [Value, string] => {
   const quotes = /^(?:"([^"\\]*)"|'([^']*)') *(?=[,\]}])/.exec(text)
   if (quotes !== null) return [quotes[1] ?? quotes[2], text.slice(quotes[0].length)]
   if (!text.startsWith("[") && !text.startsWith("{")) {
-    const word = /^[A-Za-z0-9][A-Za-z0-9_./ *-]*(?=[,\]}])/.exec(text)
+    const word = /^[A-Za-z0-9./-][A-Za-z0-9_./ *-]*(?=[,\]}])/.exec(text)
     return word === null ? bad : [plain(word[0].trimEnd()), text.slice(word[0].length)]
   }
   const isMap = text.startsWith("{")
