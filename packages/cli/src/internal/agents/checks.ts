@@ -136,12 +136,12 @@ const ofOptions = (definition: Definition, options: Data, at: Path): ReadonlyArr
 
 /** As tools, they need names of their own. */
 const ofAgents = (data: Data): ReadonlyArray<Finding> => {
-  const names = texts(data["agents"])
-  return names.flatMap(([i, name]) =>
-    names.some(([j, other]) => j < i && other === name)
-      ? [error(["agents", i], `agents[${i}]: "${name}" is there twice`)]
-      : []
-  )
+  const seen = new Set<string>()
+  return texts(data["agents"]).flatMap(([i, name]) => {
+    const isTwice = seen.has(name)
+    seen.add(name)
+    return isTwice ? [error(["agents", i], `agents[${i}]: "${name}" is there twice`)] : []
+  })
 }
 
 const ofTools = (data: Data): ReadonlyArray<Finding> => {

@@ -81,7 +81,7 @@ const ofProject = (
   }))
 
 /** The agent of a configuration has to be there. */
-const unknownAgent = ({ at, config: { agent } }: ConfigRead, { all, broken }: Agents): ReadonlyArray<Problem> => {
+const unknownAgent = ({ agent, at }: ConfigRead, { all, broken }: Agents): ReadonlyArray<Problem> => {
   const known = [...all.keys(), ...broken.keys()]
   return agent === undefined || known.includes(agent)
     ? []

@@ -72,12 +72,14 @@ export const read = (text: string, from: From): Read => {
     ...(data === undefined && !isNothing
       ? [wrong(at + said.offsetOf([], "value"), "expected keys with values, such as `title: Clerk`")]
       : []),
-    ...(data === undefined ? [] : ofData(data, said, from)).map(({ message, part, path: inside, severity }) => ({
-      path,
-      ...place(at + said.offsetOf(inside, part)),
-      severity,
-      message
-    })),
+    ...(data === undefined ? [] : ofData(data, said, from).slice(0, most + 1)).map(
+      ({ message, part, path: inside, severity }) => ({
+        path,
+        ...place(at + said.offsetOf(inside, part)),
+        severity,
+        message
+      })
+    ),
     ...(body.text.trim() === "" ? [wrong(body.at, empty(parts))] : [])
   ]
   const { name: called = nothing.name } = data ?? {}
@@ -103,12 +105,12 @@ export const read = (text: string, from: From): Read => {
 /** Problems of one file that anybody reads. */
 const most = 100
 
-/** The first of them, and how many more there are. */
+/** The first of them, and that there are more. */
 const bounded = (problems: ReadonlyArray<Problem>): ReadonlyArray<Problem> => {
   if (problems.length <= most) return problems
   const last = problems[most]!
   const severity = problems.some(({ severity }) => severity === "error") ? "error" : "warning"
-  return [...problems.slice(0, most), { ...last, severity, message: `and ${problems.length - most} problems more` }]
+  return [...problems.slice(0, most), { ...last, severity, message: "there is more, which is not told" }]
 }
 
 const unplaced = (path: string, message: string): Problem => ({ path, ...start, severity: "error", message })

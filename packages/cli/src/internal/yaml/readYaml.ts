@@ -41,7 +41,7 @@ const most = {
   /** To find what one alias stands for, all that stands before it is gone through. */
   aliases: 100,
   /** Values, those of aliases wherever they are used. */
-  values: 10_000,
+  values: 3000,
   /** A text of nothing but mistakes has as many as letters. */
   mistakes: 20,
   /** Of a message of the library. */
