@@ -105,6 +105,18 @@ describe("what is wrong is told all at once, each with its place", () => {
     ])
   })
 
+  it("keys that stand in the wrong place, with the place that is meant", () => {
+    const [problem] = told(head("historyLimit: 3"))
+    expect(problem).toMatch(/^2:1 error unknown key "historyLimit": .*; is "memory.historyLimit" meant\?$/)
+  })
+
+  it("agents that would be tools of a name that another one has", () => {
+    expect(told(head("agents: [clerk, read_file, clerk]", "tools: { allow: ['read_*'] }"))).toEqual([
+      '2:17 error agents[1]: "read_file" is a tool of this agent as well',
+      '2:28 error agents[2]: "clerk" is there twice'
+    ])
+  })
+
   it("values of a wrong kind, and words that are none of those that there are", () => {
     expect(
       told(

@@ -168,7 +168,7 @@ describe("who asks whom", () => {
 describe("lint", () => {
   it("tells errors and warnings of all files in order, and how many they are", async () => {
     const world = makeWorld({
-      "agents/b.md": "---\nmaxSteps: 0\ntitle: ''\n---\nx",
+      "agents/b.md": "---\nmodel: none\nmaxSteps: 0\ntitle: ''\n---\nx",
       "agents/a.md": "---\ntools: { allow: [nothing] }\n---\nx",
       ".heddle/config.yaml": "modle: x\nagent: clrk\n"
     })
@@ -176,11 +176,12 @@ describe("lint", () => {
     expect(status).toBe(1)
     expect(told.map((line) => line.replace(/: (error|warning): .*/, " $1"))).toEqual([
       ".heddle/config.yaml:1:1 error",
+      ".heddle/config.yaml:2:8 error",
       "agents/a.md:2:18 warning",
-      "agents/b.md:2:11 error",
-      "agents/b.md:3:8 error"
+      "agents/b.md:3:11 error",
+      "agents/b.md:4:8 error"
     ])
-    expect(err).toBe("heddle: 3 errors and 1 warning in 3 of 3 files.\n")
+    expect(err).toBe("heddle: 4 errors and 1 warning in 3 of 3 files.\n")
   })
 
   it("writes a problem per line as JSON", async () => {
@@ -228,6 +229,22 @@ describe("lint", () => {
     expect(told[0]).toMatch(/^agents\/a\.md:5:19: error: output\.properties\.size\.type: is no JSON Schema: /)
     expect(told.at(-1)).toMatch(/^agents\/b\.md:2:9: error: output: is no JSON Schema: /)
     expect(told.some((line) => line.startsWith("agents/c.md"))).toBe(false)
+  })
+
+  it("warns of models that nobody has", async () => {
+    const world = makeWorld({
+      ".heddle/config.yaml": "model: quick\nmodels: [{ name: fast, provider: offlin, model: x }]\n",
+      "agents/a.md": "---\nmodel: fast\n---\nx",
+      "agents/b.md": "---\nmodel: offline/offline\n---\nx",
+      "agents/c.md": "---\nmodel: anthropc/claude\n---\nx"
+    })
+    const { status, told } = await linted(world)
+    expect(status).toBe(0)
+    expect(told.map((line) => line.replace(/there are .*;/, "…"))).toEqual([
+      '.heddle/config.yaml:1:8: warning: unknown model "quick": there are "fast" (or provider/model)',
+      '.heddle/config.yaml:2:34: warning: unknown provider "offlin": … is "offline" meant?',
+      'agents/c.md:2:8: warning: unknown provider "anthropc": … is "anthropic" meant?'
+    ])
   })
 
   it("lets no file steer the terminal, and colours nothing but on one", async () => {
@@ -314,6 +331,17 @@ describe("agents …", () => {
     const text = readFileSync(path.join(project, ".heddle/agents/clerk.md"), "utf8")
     expect(text).toContain("contextMode: shared")
     expect(text).toContain("You are Clerk. Knows all.")
+  })
+
+  it("create explains the context modes when it asks, and asks for the patterns that one needs", async () => {
+    const { heddle, home } = makeWorld()
+    const asked: Array<string> = []
+    const answers = ["clerk", "", "", "", "selective", "uses * | stack: *", "", "Be brief."]
+    const { status } = await heddle(["agents", "create", "--scope", "user"], { answers, asked })
+    expect(status).toBe(0)
+    expect(asked.join("\n")).toContain("isolated: it sees what was said to it and by it alone")
+    const text = readFileSync(path.join(home, ".config/heddle/agents/clerk.md"), "utf8")
+    expect(text).toBe('---\ncontextMode: selective\nsharePatterns:\n  - uses *\n  - "stack: *"\n---\nBe brief.\n')
   })
 
   it("create makes nothing where nobody can be asked, and never overwrites", async () => {
