@@ -70,11 +70,11 @@ export const finishedLine = (
   const width = room(sheet) - indent
   const took = ` ${time(milliseconds)}`
   const name = short(call.name, width - 2)
-  const rest = Math.max(0, width - 2 - widthOf(name) - took.length)
+  const rest = width - 2 - widthOf(name) - took.length
   // Why it went wrong is worth more than what with.
   const args = argumentsOf(call, said === "" ? rest : Math.floor(rest / 3))
   const left = rest - widthOf(args) - 2
-  const line = `${" ".repeat(indent)}${paint(sheet, colour, mark)} ${name}${paint(sheet, "dim", `${args}${rest > 0 ? took : ""}`)}`
+  const line = `${" ".repeat(indent)}${paint(sheet, colour, mark)} ${name}${paint(sheet, "dim", `${args}${rest >= 0 ? took : ""}`)}`
   if (said === "") return line
   return left >= Math.min(readable, widthOf(said))
     ? `${line}: ${short(said, left)}`
