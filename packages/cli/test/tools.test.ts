@@ -10,7 +10,7 @@ import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Asking, NobodyToAsk } from "../src/internal/Asking.ts"
 import { Project } from "../src/internal/Project.ts"
-import { isBlocked } from "../src/internal/tools/addresses.ts"
+import { isBlocked } from "../src/internal/http/addresses.ts"
 import { builtIn } from "../src/internal/tools/builtIn.ts"
 import { makeWorld } from "./support.ts"
 
