@@ -6,7 +6,11 @@ import type { CliApp } from "@effect/cli/CliApp"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type { Asking } from "./Asking.ts"
+import { agents } from "./commands/agents.ts"
+import { init } from "./commands/init.ts"
+import { lint } from "./commands/lint.ts"
 import { run } from "./commands/run.ts"
+import { schema } from "./commands/schema.ts"
 import type { Environment } from "./Environment.ts"
 import { CliError, messageOf, status } from "./failure.ts"
 import type { Extensions } from "./Extensions.ts"
@@ -14,7 +18,7 @@ import { Output } from "./Output.ts"
 
 const heddle = Command.make("heddle").pipe(
   Command.withDescription("Runs agents that are markdown files."),
-  Command.withSubcommands([run])
+  Command.withSubcommands([run, agents, init, lint, schema])
 )
 
 const parsed = Command.run(heddle, { name: "heddle", version: "0.0.0" })
