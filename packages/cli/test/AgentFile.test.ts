@@ -3,6 +3,8 @@ import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
 import { AgentFile, HandlerRegistry } from "../src/index.ts"
+import { builtInTools } from "../src/internal/agents/toolNames.ts"
+import { builtIn } from "../src/internal/tools/builtIn.ts"
 import { largest } from "../src/internal/readText.ts"
 
 const signed = HandlerRegistry.define({
@@ -13,7 +15,8 @@ const signed = HandlerRegistry.define({
     return Handler.instructions(`Sign your answer with "${name}".`)
   }
 })
-const handlers = { ...HandlerRegistry.builtIn, signed }
+const { instructions } = HandlerRegistry.builtIn
+const handlers = { instructions: instructions!, signed }
 
 const parse = (text: string) => AgentFile.parse(text, { path: "agents/clerk.md", handlers })
 /** What is wrong, as `line:column severity message`. */
@@ -253,6 +256,10 @@ describe("what is wrong is told all at once, each with its place", () => {
     ).toEqual([
       '4:66 warning tools.deny[0]: unknown tool "read_fil": there are "read_file", "list_files", "search_files", "write_file", "fetch_url", "ask_user", "helper", "gh_*"; is "read_file" meant?'
     ])
+  })
+
+  it("the tools that it knows are those that there are", () => {
+    expect(builtIn.map(({ name }) => name).toSorted()).toEqual(builtInTools.toSorted())
   })
 
   it("what looks like a secret is a warning, which does not say it", () => {
