@@ -208,6 +208,7 @@ describe("what is wrong is told all at once, each with its place", () => {
       "1:1 error the front matter that begins here is not closed: there is no other line of ---; is line 3 meant?"
     ])
     expect(told("---")).toHaveLength(1)
+    expect(told("---\rtitle: a\r---\rBe brief.")).toEqual([expect.stringContaining("carriage return")])
     expect(told("\n---\ntools: { deny: ['*'] }\n---\nBe brief.")).toEqual([
       "2:1 error front matter begins in the first line of a file, with nothing before it"
     ])
@@ -274,6 +275,8 @@ describe("what is wrong is told all at once, each with its place", () => {
     for (const problem of problems) expect(problem).toContain("warning")
     expect(problems.join("\n")).not.toMatch(/hunter2|ghp_|abcdefgh|0123456789/)
     expect(problems.join("\n")).toContain("{ from: GITHUB_TOKEN }")
+    const plain = "env: { KEY_FILE: /home/x/key.pem, TOKEN_LIMIT: '2000', API_KEY: $API_KEY, COMMIT: 0123456789abcdef }"
+    expect(told(head("mcp:", `  a: { command: x, args: [--level=debug], ${plain} }`))).toEqual([])
   })
 
   it("a name of a file that is none of an agent", () => {
