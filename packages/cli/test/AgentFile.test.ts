@@ -422,6 +422,36 @@ describe("the JSON Schema of the front matter", () => {
       { tools: { alow: [] } },
       { memory: { strategy: "x" } }
     ]
+    const keys = [...Object.keys(AgentFile.FrontMatter.fields), "nothing"]
+    const word = FastCheck.constantFrom(
+      "name",
+      "command",
+      "url",
+      "strategy",
+      "mode",
+      "allow",
+      "from",
+      "env",
+      "x",
+      "shared"
+    )
+    const value = FastCheck.letrec<{ readonly any: unknown }>((tie) => ({
+      any: FastCheck.oneof(
+        { maxDepth: 3 },
+        FastCheck.oneof(word, FastCheck.integer({ min: -1, max: 3 }), FastCheck.boolean(), FastCheck.constant(null)),
+        FastCheck.array(tie("any"), { maxLength: 2 }),
+        FastCheck.dictionary(word, tie("any"), { maxKeys: 3 })
+      )
+    })).any
+    FastCheck.assert(
+      FastCheck.property(FastCheck.dictionary(FastCheck.constantFrom(...keys), value, { maxKeys: 3 }), (data) => {
+        const { agent } = parse(`---\n${JSON.stringify(data)}\n---\nBe brief.\n`)
+        if (agent !== undefined) expect(agent.head).toEqual(data)
+        // The reader knows more, so that what it takes is right by the schema.
+        expect(validate(data) || agent === undefined, JSON.stringify(validate.errors)).toBe(true)
+      }),
+      { numRuns: 2000 }
+    )
     for (const data of good) expect(validate(data), JSON.stringify(data)).toBe(true)
     for (const data of bad) expect(validate(data), JSON.stringify(data)).toBe(false)
   })
