@@ -27,6 +27,8 @@ export interface Options {
   readonly input?: string | Uint8Array
   /** Answers of the person at the terminal; without them there is nobody. */
   readonly answers?: ReadonlyArray<string>
+  /** Is given the questions. */
+  readonly asked?: Array<string>
   readonly providers?: ReadonlyArray<ModelProvider.ModelProvider>
   readonly handlers?: HandlerRegistry.Registry
   /** Whether standard output and error are terminals, and how wide. */
@@ -96,8 +98,9 @@ export const makeWorld = (files: Readonly<Record<string, string>> = {}): World =
         }
       }),
       Layer.succeed(Asking, {
-        ask: () =>
+        ask: (question) =>
           Effect.suspend(() => {
+            options.asked?.push(question)
             const answer = answers.shift()
             return answer === undefined
               ? new NobodyToAsk({ message: "There is nobody to ask." })

@@ -9,7 +9,11 @@ import * as Effect from "effect/Effect"
 import { createRequire } from "node:module"
 import { stripVTControlCharacters } from "node:util"
 import type { Asking } from "./Asking.ts"
+import { agents } from "./commands/agents.ts"
+import { init } from "./commands/init.ts"
+import { lint } from "./commands/lint.ts"
 import { run } from "./commands/run.ts"
+import { schema } from "./commands/schema.ts"
 import type { Environment } from "./Environment.ts"
 import type { Extensions } from "./Extensions.ts"
 import { CliError, messageOf, status } from "./failure.ts"
@@ -20,7 +24,7 @@ import { Output, type Sheet } from "./Output.ts"
 /** The command with all that it can do. */
 export const heddle = Command.make("heddle").pipe(
   Command.withDescription("Runs agents that are markdown files."),
-  Command.withSubcommands([run])
+  Command.withSubcommands([run, agents, init, lint, schema])
 )
 
 // As seen from the sources, from what is built of them and from the bundle alike.
