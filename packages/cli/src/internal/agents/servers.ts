@@ -29,9 +29,9 @@ export interface Server {
   readonly has: (tool: string) => boolean
 }
 
-/** Whether one of the globs fits, without regard to case. */
+/** Whether one of the globs fits. */
 export const anyOf = (globs: ReadonlyArray<string>): ((name: string) => boolean) => {
-  const fits = globs.map(whole)
+  const fits = globs.map((glob) => whole(glob, { matchCase: true }))
   return (name) => fits.some((fit) => fit(name))
 }
 
