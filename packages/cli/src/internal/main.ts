@@ -7,6 +7,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type { Asking } from "./Asking.ts"
 import { run } from "./commands/run.ts"
+import { workflow } from "./commands/workflow.ts"
 import type { Environment } from "./Environment.ts"
 import { CliError, messageOf, status } from "./failure.ts"
 import type { Extensions } from "./Extensions.ts"
@@ -14,7 +15,7 @@ import { Output } from "./Output.ts"
 
 const heddle = Command.make("heddle").pipe(
   Command.withDescription("Runs agents that are markdown files."),
-  Command.withSubcommands([run])
+  Command.withSubcommands([run, workflow])
 )
 
 const parsed = Command.run(heddle, { name: "heddle", version: "0.0.0" })
