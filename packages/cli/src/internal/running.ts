@@ -5,20 +5,25 @@
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import { Tenant } from "@heddle/core"
+import { ModelRegistry } from "@heddle/models"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import { Scope as ScopeTag } from "effect/Scope"
 import type { AgentFile } from "../AgentFile.ts"
 import type { Agents } from "./agents/Agents.ts"
-import { build, type Runnable } from "./agents/build.ts"
+import { approvals } from "./agents/approval.ts"
+import { build, type Options as BuildOptions, type Runnable } from "./agents/build.ts"
 import { load } from "./agents/load.ts"
-import type { Environment } from "./Environment.ts"
+import { Environment } from "./Environment.ts"
 import { Extensions } from "./Extensions.ts"
-import { type CliError, failed } from "./failure.ts"
-import { type Choice, offline } from "./models/choose.ts"
-import type { Output } from "./Output.ts"
+import { type CliError, failed, usage } from "./failure.ts"
+import { type Choice, choose, models, offline } from "./models/choose.ts"
+import { Output } from "./Output.ts"
 import { Project } from "./Project.ts"
 import { fleeting, layer, type Services, stored } from "./services.ts"
+import { paint } from "./text.ts"
 
 /** What is said of all runs of a command. */
 export interface Options {
@@ -28,6 +33,8 @@ export interface Options {
   readonly allow?: ReadonlyArray<string>
   /** Whether conversations are kept in the file, or for as long as the command runs. */
   readonly keep: boolean
+  /** Whether it is to be said that the offline model answers. @default true */
+  readonly quiet?: boolean
 }
 
 /** What a command that runs agents has. */
@@ -35,8 +42,12 @@ export interface Running {
   readonly agents: Agents
   /** The model of agents that name none. */
   readonly choice: Choice
+  /** What agents are made with: for `explained` and `preview`. */
+  readonly options: BuildOptions
   /** Makes an agent that can be run. The servers of its tools are left with the scope of the command. */
   readonly build: (file: AgentFile) => Effect.Effect<Runnable, CliError>
+  /** Has the models of these names answer in runs, besides those that agents name. Fails if one makes no sense. */
+  readonly withModels: (names: Iterable<string>) => Effect.Effect<void, CliError, ModelRegistry.ModelRegistry>
 }
 
 /** What a command needs that runs agents. */
@@ -50,31 +61,66 @@ export const running = <A, E, R>(
   Effect.scoped(
     Effect.gen(function* () {
       const project = yield* Project
+      const environment = yield* Environment
       const { handlers, providers } = yield* Extensions
+      const { err } = yield* Output
       const agents = yield* load
       const scope = yield* Effect.scope
-      const choice: Choice = { model: options.model ?? offline, from: "nothing else is there" }
+      const choice = yield* choose(options.model)
+      const known = models(project.config, providers, environment)
+      if (choice.model === offline && choice.from !== "--model" && options.quiet !== true) {
+        const line = `The offline model answers (${choice.from}); it quotes what it finds. \`heddle doctor\` says how to get another.\n`
+        yield* err.write(paint(err, "dim", line))
+      }
+      const building: BuildOptions = {
+        agents,
+        handlers,
+        models: known,
+        choice,
+        approvals: approvals([...(project.config.allow ?? []), ...(options.allow ?? [])]),
+        environment,
+        cwd: project.root,
+        ...(options.model !== undefined && { model: options.model })
+      }
       const made: Running = {
         agents,
         choice,
-        build: (file) =>
-          build(file, {
-            agents,
-            handlers,
-            allow: options.allow ?? [],
-            ...(options.model !== undefined && { model: options.model })
-          }).pipe(Effect.provideService(ScopeTag, scope))
+        options: building,
+        build: (file) => Effect.provideService(build(file, building), ScopeTag, scope),
+        withModels: (names) =>
+          Effect.gen(function* () {
+            const registry = yield* ModelRegistry.ModelRegistry
+            for (const name of names) {
+              const entry = known.entry(name)
+              if (Either.isLeft(entry)) return yield* usage(entry.left)
+              yield* Effect.mapError(registry.set(entry.right), (error) => usage(error.message))
+            }
+          })
       }
-      const slash = choice.model.indexOf("/")
       const services = layer({
         stores: options.keep ? stored(project.database) : fleeting,
         defaultModel: choice.model,
         providers,
-        models: [{ name: choice.model, provider: choice.model.slice(0, slash), model: choice.model.slice(slash + 1) }]
+        models: known.entries([choice.model, ...[...agents.all.values()].flatMap(namesIn)])
       })
+      const variables = new Map(
+        Object.entries(environment.variables).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]))
+      )
       return yield* use(made).pipe(
         Tenant.within(project.root),
-        Effect.provide(Layer.mapError(services, (error) => failed(error.message, error)))
+        Effect.provide(
+          Layer.mapError(services, (error) =>
+            error._tag === "ModelUnavailable"
+              ? usage(`In the configuration: ${error.message}`)
+              : failed(error.message, error)
+          )
+        ),
+        Effect.withConfigProvider(ConfigProvider.fromMap(variables))
       )
     })
+    // `use` is given what `Services` are; the compiler does not see that the rest of `R` is left as it is.
   ) as Effect.Effect<A, E | CliError, Exclude<R, Services> | Needs>
+
+/** The models that an agent names. */
+const namesIn = ({ head }: AgentFile): ReadonlyArray<string> =>
+  [head.model, head.memory?.summaryModel, head.rag?.notesModel].flatMap((name) => name ?? [])
