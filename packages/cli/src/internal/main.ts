@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import type { Asking } from "./Asking.ts"
 import { index } from "./commands/indexing.ts"
 import { run } from "./commands/run.ts"
+import { sessions } from "./commands/sessions.ts"
 import { workflow } from "./commands/workflow.ts"
 import type { Environment } from "./Environment.ts"
 import { CliError, messageOf, status } from "./failure.ts"
@@ -16,7 +17,7 @@ import { Output } from "./Output.ts"
 
 const heddle = Command.make("heddle").pipe(
   Command.withDescription("Runs agents that are markdown files."),
-  Command.withSubcommands([run, workflow, index])
+  Command.withSubcommands([run, workflow, index, sessions])
 )
 
 const parsed = Command.run(heddle, { name: "heddle", version: "0.0.0" })
