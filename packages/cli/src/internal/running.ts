@@ -16,13 +16,15 @@ import type { Agents } from "./agents/Agents.ts"
 import { approvals } from "./agents/approval.ts"
 import { build, type Options as BuildOptions, type Runnable } from "./agents/build.ts"
 import { load } from "./agents/load.ts"
+import { Asking } from "./Asking.ts"
 import { Environment } from "./Environment.ts"
 import { Extensions } from "./Extensions.ts"
 import { type CliError, failed, usage } from "./failure.ts"
-import { type Choice, choose, models, offline } from "./models/choose.ts"
+import { type Choice, choose, models, nothing } from "./models/choose.ts"
 import { Output } from "./Output.ts"
 import { Project } from "./Project.ts"
 import { fleeting, layer, type Services, stored } from "./services.ts"
+import { screenOf } from "./show/Screen.ts"
 import { paint } from "./text.ts"
 
 /** What is said of all runs of a command. */
@@ -33,8 +35,6 @@ export interface Options {
   readonly allow?: ReadonlyArray<string>
   /** Whether conversations are kept in the file, or for as long as the command runs. */
   readonly keep: boolean
-  /** Whether it is to be said that the offline model answers. @default true */
-  readonly quiet?: boolean
 }
 
 /** What a command that runs agents has. */
@@ -51,7 +51,7 @@ export interface Running {
 }
 
 /** What a command needs that runs agents. */
-export type Needs = Project | Environment | Extensions | Output | FileSystem.FileSystem | Path.Path
+export type Needs = Project | Environment | Asking | Extensions | Output | FileSystem.FileSystem | Path.Path
 
 /** Runs a command that runs agents. The tenant is the project: what is kept is found in this one alone. */
 export const running = <A, E, R>(
@@ -63,15 +63,21 @@ export const running = <A, E, R>(
       const project = yield* Project
       const environment = yield* Environment
       const { handlers, providers } = yield* Extensions
-      const { err } = yield* Output
+      const output = yield* Output
+      const { err } = output
+      const asking = yield* Asking
       const agents = yield* load
       const scope = yield* Effect.scope
       const choice = yield* choose(options.model)
       const known = models(project.config, providers, environment)
-      if (choice.model === offline && choice.from !== "--model" && options.quiet !== true) {
-        const line = `The offline model answers (${choice.from}); it quotes what it finds. \`heddle doctor\` says how to get another.\n`
-        yield* err.write(paint(err, "dim", line))
-      }
+      let isTold = choice.from !== nothing
+      /** Says that the offline model answers, where nobody has asked for it. */
+      const tell = Effect.suspend(() => {
+        if (isTold) return Effect.void
+        isTold = true
+        const line = `The offline model answers, since ${choice.from}: it quotes what it finds. See heddle doctor.\n`
+        return err.write(paint(err, "dim", line))
+      })
       const building: BuildOptions = {
         agents,
         handlers,
@@ -86,7 +92,11 @@ export const running = <A, E, R>(
         agents,
         choice,
         options: building,
-        build: (file) => Effect.provideService(build(file, building), ScopeTag, scope),
+        build: (file) =>
+          build(file, building).pipe(
+            Effect.provideService(ScopeTag, scope),
+            Effect.zipLeft(file.head.model === undefined ? tell : Effect.void)
+          ),
         withModels: (names) =>
           Effect.gen(function* () {
             const registry = yield* ModelRegistry.ModelRegistry
@@ -108,6 +118,8 @@ export const running = <A, E, R>(
       )
       return yield* use(made).pipe(
         Tenant.within(project.root),
+        // What is shown of a run must not spoil a question, nor the other way round.
+        Effect.provideService(Asking, { ask: (question) => screenOf(output).alone(asking.ask(question)) }),
         Effect.provide(
           Layer.mapError(services, (error) =>
             error._tag === "ModelUnavailable"

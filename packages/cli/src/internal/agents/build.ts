@@ -90,14 +90,12 @@ export const pipelineOf = (
 ): Pipeline.Pipeline<unknown, unknown, unknown, unknown> => {
   const deny = file.head.tools?.deny ?? []
   return Pipeline.make(
-    ...[
-      Memory.handler(memory),
-      ...(rag === undefined ? [] : [Rag.handler(rag)]),
-      ...servers.map((server) => handlerOf(server, reach(server))),
-      ...handlers,
-      ...(deny.length === 0 ? [] : [denying(deny)]),
-      approval(file.name, approvals)
-    ]
+    Memory.handler(memory),
+    ...(rag === undefined ? [] : [Rag.handler(rag)]),
+    ...servers.map((server) => handlerOf(server, reach(server))),
+    ...handlers,
+    ...(deny.length === 0 ? [] : [denying(deny)]),
+    approval(file.name, approvals)
   )
 }
 

@@ -21,6 +21,9 @@ export interface Choice {
 /** A model that works without a key and without a network. */
 export const offline = "offline/offline"
 
+/** Why the offline model answers where nobody has asked for it. */
+export const nothing = "no other model was found"
+
 /** The model of agents that name none. `said` is `--model`. */
 export const choose = (said: string | undefined): Effect.Effect<Choice, never, Project | Environment> =>
   Effect.gen(function* () {
@@ -33,7 +36,7 @@ export const choose = (said: string | undefined): Effect.Effect<Choice, never, P
     for (const { model, what } of yield* lookForKeys) if (model !== undefined) return { model, from: what }
     const { model, what } = yield* lookForOllama
     if (model !== undefined) return { model, from: what }
-    return { model: offline, from: "no other model was found" }
+    return { model: offline, from: nothing }
   })
 
 /** The models that can be named. */
