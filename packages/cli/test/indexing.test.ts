@@ -51,6 +51,14 @@ it("folders that are indexed one after the other leave each other alone", async 
   expect((await heddle(["index", "docs"])).out).toBe("docs: 0 indexed, 2 unchanged\n")
 })
 
+it("an agent finds what was indexed also in a run without a session, of which nothing is kept", async () => {
+  const { heddle } = makeWorld({ ...docs, ...asking })
+  await heddle(["index", "docs"])
+  const { out } = await heddle(["run", "clerk", "When does the office open?"])
+  expect(out).toContain("The office opens at nine.")
+  expect((await heddle(["sessions", "list"])).out).toBe("")
+})
+
 it("an agent with retrieval finds what was indexed, in this project alone", async () => {
   const one = makeWorld({ ...docs, ...asking })
   await one.heddle(["index", "docs"])

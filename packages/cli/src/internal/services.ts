@@ -18,13 +18,11 @@ export type Stores =
 /** What agents and workflows run on. */
 export type Services = Stores | Summaries.Summaries | ChatModel.ChatModel | ModelRegistry.ModelRegistry
 
+const index = SqlRetriever.layer().pipe(Layer.provide(OfflineEmbedding.layer))
+
 /** What is kept in a file. */
 export const stored = (filename: string): Layer.Layer<Stores, DatabaseError.DatabaseError> =>
-  Layer.mergeAll(
-    SqlConversations.layer,
-    SqlHistoryStore.layer,
-    SqlRetriever.layer().pipe(Layer.provide(OfflineEmbedding.layer))
-  ).pipe(Layer.provide(libsql.layer({ filename })))
+  Layer.mergeAll(SqlConversations.layer, SqlHistoryStore.layer, index).pipe(Layer.provide(libsql.layer({ filename })))
 
 /** What is kept for as long as the command runs. */
 export const fleeting: Layer.Layer<Stores> = Layer.mergeAll(
@@ -32,6 +30,14 @@ export const fleeting: Layer.Layer<Stores> = Layer.mergeAll(
   HistoryStore.layerMemory(),
   LexicalIndex.layer
 )
+
+/** What is indexed in a file, and nothing else of it. */
+export const searching = (filename: string): Layer.Layer<Stores, DatabaseError.DatabaseError> =>
+  Layer.mergeAll(
+    Conversations.layerMemory(),
+    HistoryStore.layerMemory(),
+    index.pipe(Layer.provide(libsql.layer({ filename })))
+  )
 
 /** Providers that every command has, whose models can be named as `provider/model`. */
 export const providers: ReadonlyArray<ModelProvider.ModelProvider> = [

@@ -16,7 +16,7 @@ import { Output } from "../Output.ts"
 import { Project } from "../Project.ts"
 import { stored } from "../services.ts"
 import { bar } from "../show/bar.ts"
-import { paint, short } from "../text.ts"
+import { jsonText, paint, short } from "../text.ts"
 import { database, inProject, json } from "./common.ts"
 
 const folder = Args.text({ name: "folder" }).pipe(Args.withDescription("The folder with the documents."))
@@ -118,7 +118,7 @@ const indexed = (
     let done = 0
     const events = Ingestion.run({ documents: called(place.sourceOf)(documents), collection: of })
     yield* Stream.runForEach(events, (event) => {
-      if (given.json) return out.write(`${JSON.stringify(event)}\n`)
+      if (given.json) return out.write(`${jsonText(event)}\n`)
       switch (event._tag) {
         case "Finished":
           return Effect.zipRight(shown.away, out.write(`${summary(of.name, event)}\n`))
@@ -165,7 +165,7 @@ const forgotten = (of: DocumentIndex.Collection, asJson: boolean) =>
     yield* documents.clear(of)
     yield* out.write(
       asJson
-        ? `${JSON.stringify({ _tag: "Cleared", collection: of.name, documents: length })}\n`
+        ? `${jsonText({ _tag: "Cleared", collection: of.name, documents: length })}\n`
         : `${short(of.name, 200)}: ${length} forgotten\n`
     )
   }).pipe(Effect.mapError(failure(of)))

@@ -28,7 +28,7 @@ import {
   titleOf,
   when
 } from "../sessions/written.ts"
-import { clean, paint, short } from "../text.ts"
+import { clean, jsonText, paint, short } from "../text.ts"
 import { ofProject } from "../workflow/history.ts"
 import { database, inProject, json } from "./common.ts"
 
@@ -70,7 +70,7 @@ const withKept = <A, E extends { readonly message: string }, R>(
     given
   )
 
-const jsonLine = (value: unknown): string => `${JSON.stringify(value)}\n`
+const jsonLine = (value: unknown): string => `${jsonText(value)}\n`
 
 // -----------------------------------------------------------------------------
 // list
@@ -185,7 +185,7 @@ const exported = Command.make("export", { session, format, db: database }, (give
           })
         )
         const { runs, session } = found
-        return yield* write(`${JSON.stringify({ session, conversations, runs }, undefined, 2)}\n`)
+        return yield* write(`${jsonText({ session, conversations, runs }, 2)}\n`)
       }
       yield* write(`# ${oneLine(found.session)}\n\n`)
       for (const info of found.conversations) {

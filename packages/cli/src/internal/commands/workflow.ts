@@ -9,17 +9,18 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Agents from "../agents/Agents.ts"
 import { load } from "../agents/load.ts"
-import { CliError, describe, failed, status } from "../failure.ts"
+import { status } from "../failure.ts"
 import { Output } from "../Output.ts"
 import { Project } from "../Project.ts"
 import { running } from "../running.ts"
-import { clean } from "../text.ts"
+import { told } from "../show/errors.ts"
+import { clean, jsonText } from "../text.ts"
 import * as Definition from "../workflow/definition.ts"
 import { eventJson } from "../workflow/eventJson.ts"
 import { ofProject } from "../workflow/history.ts"
 import { readInput } from "../workflow/input.ts"
 import { watch } from "../workflow/watch.ts"
-import { database, inProject, json, model, session } from "./common.ts"
+import { allow, database, inProject, json, model, session, sessionName } from "./common.ts"
 
 const file = Args.text({ name: "file" }).pipe(Args.withDescription("The file of the workflow, YAML or JSON."))
 const input = Args.text({ name: "input" }).pipe(
@@ -30,17 +31,13 @@ const inputFile = CliOptions.file("input-file").pipe(
   CliOptions.withDescription("A file with what it is given."),
   CliOptions.optional
 )
-const allow = CliOptions.text("allow").pipe(
-  CliOptions.withDescription("Tools that are not asked about: a glob over their names. Can be said several times."),
-  CliOptions.repeated
-)
-
 /** The session of a run that belongs to none. What is in it is gone with the command. */
 const unnamed = "run"
 
 const run = Command.make("run", { file, input, inputFile, session, model, allow, json, db: database }, (given) =>
   inProject(
     Effect.gen(function* () {
+      const name = yield* sessionName(given.session)
       const source = yield* Definition.read(given.file, status.usage)
       const value = yield* readInput({
         text: Option.getOrUndefined(given.input),
@@ -49,7 +46,7 @@ const run = Command.make("run", { file, input, inputFile, session, model, allow,
       const options = {
         model: Option.getOrUndefined(given.model),
         allow: given.allow,
-        keep: Option.isSome(given.session)
+        keep: name !== undefined
       }
       yield* running(options, ({ agents, build }) =>
         Effect.gen(function* () {
@@ -58,8 +55,9 @@ const run = Command.make("run", { file, input, inputFile, session, model, allow,
           const built = Object.fromEntries(named.map((name, i) => [name, runnables[i]!]))
           const workflow = yield* Definition.compile(source, agents, { built, status: status.usage })
           yield* shown(workflow, value, {
-            session: Option.getOrElse(given.session, () => unnamed),
-            json: given.json
+            session: name ?? unnamed,
+            json: given.json,
+            file: given.file
           })
         })
       )
@@ -75,23 +73,23 @@ const run = Command.make("run", { file, input, inputFile, session, model, allow,
 const shown = <E, R>(
   workflow: Workflow.Workflow<unknown, unknown, E, R>,
   input: unknown,
-  options: { readonly session: string; readonly json: boolean }
+  options: { readonly session: string; readonly json: boolean; readonly file: string }
 ) =>
   Effect.gen(function* () {
     const { err, out } = yield* Output
     const { root } = yield* Project
     const events = Workflow.stream(workflow, input, { sessionId: options.session })
     const followed = options.json
-      ? Stream.runForEach(events, (event) => out.write(`${JSON.stringify(eventJson(event))}\n`))
+      ? Stream.runForEach(events, (event) => out.write(`${jsonText(eventJson(event))}\n`))
       : Effect.flatMap(watch(err)(events), ({ output }) => {
-          const text = typeof output === "string" ? output : (JSON.stringify(output, undefined, 2) ?? "")
+          const text = typeof output === "string" ? output : output === undefined ? "" : jsonText(output, 2)
           if (text === "") return Effect.void
           return out.write(`${out.isTerminal ? clean(text) : text}${text.endsWith("\n") ? "" : "\n"}`)
         })
     yield* followed.pipe(
       Session.within(options.session),
       Effect.updateService(HistoryStore.HistoryStore, ofProject(root)),
-      Effect.mapError((error) => (error instanceof CliError ? error : failed(describe(error), error)))
+      Effect.mapError((error) => told(error, { name: workflow.name, path: options.file }))
     )
   })
 

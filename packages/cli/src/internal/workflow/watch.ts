@@ -6,8 +6,10 @@ import { type WorkflowEvent, WorkflowProgress } from "@heddle/workflow"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import { Asking, type Service as AskingService } from "../Asking.ts"
 import { describe } from "../failure.ts"
 import type { Sheet } from "../Output.ts"
 import { paint, short } from "../text.ts"
@@ -50,18 +52,19 @@ const inPlace = (sheet: Sheet) => {
 /** How often the tree is drawn: time goes on between the events, too. */
 const tick = "100 millis"
 
-/** Runs a workflow's stream to its result, and shows its progress meanwhile. */
+/** Runs a workflow's stream to its result, and shows its progress meanwhile. While the person is asked something, that waits. */
 export const watch =
   (sheet: Sheet) =>
   <Out, E, R>(events: Stream.Stream<WorkflowEvent.WorkflowEvent<Out>, E, R>) =>
     Effect.gen(function* () {
       const live = isLive(sheet) ? inPlace(sheet) : undefined
+      const turn = Effect.unsafeMakeSemaphore(1)
       let progress = WorkflowProgress.empty
       let result: WorkflowEvent.WorkflowResult<Out> | undefined
 
       const drawn = (how: "some" | "all") =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => live?.[how](tree(progress, now, sheet)) ?? Effect.void)
-      const said = (text: string) => live?.above(text) ?? sheet.write(`${text}\n`)
+      const said = (text: string) => turn.withPermits(1)(live?.above(text) ?? sheet.write(`${text}\n`))
       const told = (event: WorkflowEvent.WorkflowEvent<Out>) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
           if (event._tag === "Completed") result = event.result
@@ -69,18 +72,22 @@ export const watch =
           const warning = warningOf(event)
           if (warning !== undefined) return said(`${paint(sheet, "yellow", "!")} ${short(warning, 300)}`)
           const text = live === undefined ? line(progress, event) : undefined
-          return text === undefined ? Effect.void : sheet.write(`${text}\n`)
+          return text === undefined ? Effect.void : said(text)
         })
       const last = (exit: Exit.Exit<unknown, unknown>) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
           if (Exit.isInterrupted(exit)) progress = WorkflowProgress.update(progress, { _tag: "Cancelled" }, now)
-          return drawn("all")
+          return turn.withPermits(1)(drawn("all"))
         })
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          if (live !== undefined) yield* Effect.forkScoped(Effect.repeat(drawn("some"), Schedule.spaced(tick)))
-          yield* Stream.runForEach(events, told)
-        })
+      const asking = ({ ask }: AskingService): AskingService => ({
+        // What is asked stands in the place of the tree, which is drawn anew below.
+        ask: (question) => turn.withPermits(1)(Effect.zipRight(live?.some([]) ?? Effect.void, ask(question)))
+      })
+      const ticking = Effect.repeat(turn.withPermitsIfAvailable(1)(drawn("some")), Schedule.spaced(tick))
+      yield* Effect.acquireUseRelease(
+        live === undefined ? Effect.void : Effect.fork(Effect.interruptible(ticking)),
+        () => Stream.runForEach(Stream.updateService(events, Asking, asking), told),
+        (fiber) => (fiber === undefined ? Effect.void : Fiber.interrupt(fiber))
       ).pipe(Effect.onExit(last))
       // A stream that does not fail has ended with `Completed`.
       return result ?? (yield* Effect.dieMessage("The run has ended without a result."))
