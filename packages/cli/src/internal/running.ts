@@ -2,7 +2,7 @@
  * What every command that runs agents begins with: the agents are read, the model is
  * chosen and told, and what agents run on is there.
  */
-import * as FileSystem from "@effect/platform/FileSystem"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
 import { Tenant } from "@heddle/core"
 import { ModelRegistry } from "@heddle/models"
@@ -61,7 +61,6 @@ export const running = <A, E, R>(
   Effect.scoped(
     Effect.gen(function* () {
       const project = yield* Project
-      const fs = yield* FileSystem.FileSystem
       const environment = yield* Environment
       const { handlers, providers } = yield* Extensions
       const output = yield* Output
@@ -108,11 +107,11 @@ export const running = <A, E, R>(
             }
           })
       }
-      // Nothing is kept of a run without a session, but what is indexed is there for it. A file is not made for that.
-      const searches = [...agents.all.values()].some(({ head }) => "rag" in head || "ragFilter" in head)
-      const isThere = searches && (yield* Effect.orElseSucceed(fs.exists(project.database), () => true))
       const services = layer({
-        stores: options.keep ? stored(project.database) : isThere ? searching(project.database) : fleeting,
+        stores: options.keep
+          ? stored(project.database)
+          : // Nothing is kept of what is said, but what was indexed is there.
+            Layer.merge(fleeting, searching(project.database)),
         defaultModel: choice.model,
         providers,
         models: known.entries([choice.model, ...[...agents.all.values()].flatMap(namesIn)])
