@@ -18,9 +18,11 @@ import { line, tree } from "./tree.ts"
 /** Below this, a tree says less than lines do. */
 const least = { columns: 16, rows: 5 }
 
+const rowsOf = (sheet: Sheet): number => sheet.rows?.() ?? 24
+
 /** Whether a tree can be drawn in its place. */
 const isLive = (sheet: Sheet): boolean =>
-  sheet.isTerminal && sheet.columns() >= least.columns && sheet.rows() >= least.rows
+  sheet.isTerminal && sheet.columns() >= least.columns && rowsOf(sheet) >= least.rows
 
 /** Draws lines in the place of those that were drawn before. */
 const canvas = (sheet: Sheet) => {
@@ -39,7 +41,7 @@ const inPlace = (sheet: Sheet) => {
   return {
     /** As much as the terminal has room for: the cursor gets no further up than the first line that can be seen. */
     some: (lines: ReadonlyArray<string>) => {
-      const most = Math.max(1, sheet.rows() - 1)
+      const most = Math.max(1, rowsOf(sheet) - 1)
       return draw(lines.length <= most ? lines : ["…", ...lines.slice(lines.length - most + 1)])
     },
     /** What could not be seen can then be scrolled to. */
