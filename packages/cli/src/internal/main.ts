@@ -6,6 +6,7 @@ import type { CliApp } from "@effect/cli/CliApp"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type { Asking } from "./Asking.ts"
+import { doctor } from "./commands/doctor.ts"
 import { explain } from "./commands/explain.ts"
 import { index } from "./commands/indexing.ts"
 import { run } from "./commands/run.ts"
@@ -18,7 +19,7 @@ import { Output } from "./Output.ts"
 
 const heddle = Command.make("heddle").pipe(
   Command.withDescription("Runs agents that are markdown files."),
-  Command.withSubcommands([run, workflow, index, sessions, explain])
+  Command.withSubcommands([run, workflow, index, sessions, explain, doctor])
 )
 
 const parsed = Command.run(heddle, { name: "heddle", version: "0.0.0" })
