@@ -52,6 +52,21 @@ describe("doctor", () => {
     expect(err).toBe("heddle: One thing is broken, see ✗.\n")
   })
 
+  it("a configuration with errors is told of, and all the rest is looked at", async () => {
+    const { heddle } = makeWorld({ ...clerk, ".heddle/config.yaml": "modle: x\n" })
+    const { out, status } = await heddle(["doctor"])
+    expect(status).toBe(1)
+    expect(out).toMatch(/✗ configuration: \.heddle\/config\.yaml:1:1: error: .*"modle"/)
+    expect(out).toContain("✓ agents: 1 file")
+  })
+
+  it("files of agents with errors are broken", async () => {
+    const { heddle } = makeWorld({ ...clerk, "agents/bad.md": "---\ncontextMode: isolatd\n---\nYou write.\n" })
+    const { out, status } = await heddle(["doctor"])
+    expect(status).toBe(1)
+    expect(out).toContain("✗ agents: 2 files, 1 error\n  → heddle lint tells where.\n")
+  })
+
   it("finds an Ollama, and the model that answers there", async () => {
     const server = createServer((_, response) => {
       response.setHeader("content-type", "application/json")
@@ -100,7 +115,7 @@ describe("doctor", () => {
   it("programs of servers are looked for on the PATH, and agents that cannot be run are told of", async () => {
     const { heddle, project, write } = makeWorld({
       "agents/a.md": "---\nmcp: { one: { command: serve-one }, two: { command: serve-two } }\n---\nHi.\n",
-      "agents/b.md": "---\nagents: [nobody]\n---\nHi.\n"
+      "agents/b.md": "---\nmodel: openai/gpt-5\n---\nHi.\n"
     })
     chmodSync(write("tools/serve-one", "#!/bin/sh\n"), 0o755)
     write("tools/serve-two", "not a program")
@@ -109,7 +124,7 @@ describe("doctor", () => {
     const checks = checksOf(out)
     expect(checks.get("program serve-one")).toMatchObject({ state: "ok" })
     expect(checks.get("program serve-two")).toMatchObject({ state: "warning" })
-    expect(checks.get("agent b")?.found).toContain('unknown agent "nobody"')
+    expect(checks.get("agent b")?.found).toContain("set the environment variable OPENAI_API_KEY")
   })
 })
 

@@ -71,11 +71,11 @@ describe("explain", () => {
   })
 
   it("an agent that cannot be run is explained as far as it can be, with status 2", async () => {
-    const { heddle } = makeWorld({ ...files, "agents/bad.md": "---\nagents: [clrk]\n---\nYou ask others.\n" })
+    const { heddle } = makeWorld({ ...files, "agents/bad.md": "---\nmodel: openai/gpt-5\n---\nYou ask others.\n" })
     const { err, out, status } = await heddle(["explain", "bad"])
     expect(status).toBe(2)
     expect(out).toContain("Settings")
-    expect(err).toContain('unknown agent "clrk"')
+    expect(err).toContain("set the environment variable OPENAI_API_KEY")
   })
 
   it("an agent that is not there is told of with the names that are near", async () => {

@@ -14,7 +14,9 @@ const agentsOf = (files: Readonly<Record<string, string>>): Agents => {
     all: new Map(all.flatMap(({ agent }) => (agent === undefined ? [] : [[agent.name, agent]]))),
     shadowed: [],
     problems: [],
-    broken: new Map()
+    broken: new Map(),
+    files: [],
+    folders: []
   }
 }
 

@@ -23,6 +23,8 @@ const calling = (root: string, answers: Array<string> = []) => {
       root,
       agentFolders: [],
       config: {},
+      saidBy: {},
+      shown: (path) => path,
       configFiles: [],
       dataFolder: root,
       database: path.join(root, "x.db")

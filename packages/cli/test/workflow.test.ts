@@ -172,8 +172,9 @@ node:
   it("an agent with errors is told of, with what is wrong with it", async () => {
     const { heddle } = makeWorld({ ...files, "agents/writer.md": "---\ncontextMode: isolatd\n---\nYou write.\n" })
     const { err, status } = await heddle(["workflow", "run", "article.yaml", "x"])
-    expect(status).toBeGreaterThan(0)
-    expect(err).toContain("contextMode")
+    expect(status).toBe(2)
+    expect(err).toMatch(/^agents\/writer\.md:2:14: error: .*contextMode/m)
+    expect(err).not.toContain("unknown agent")
   })
 })
 

@@ -6,10 +6,14 @@ import type { CliApp } from "@effect/cli/CliApp"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type { Asking } from "./Asking.ts"
+import { agents } from "./commands/agents.ts"
 import { doctor } from "./commands/doctor.ts"
 import { explain } from "./commands/explain.ts"
 import { index } from "./commands/indexing.ts"
+import { init } from "./commands/init.ts"
+import { lint } from "./commands/lint.ts"
 import { run } from "./commands/run.ts"
+import { schema } from "./commands/schema.ts"
 import { sessions } from "./commands/sessions.ts"
 import { workflow } from "./commands/workflow.ts"
 import type { Environment } from "./Environment.ts"
@@ -19,7 +23,7 @@ import { Output } from "./Output.ts"
 
 const heddle = Command.make("heddle").pipe(
   Command.withDescription("Runs agents that are markdown files."),
-  Command.withSubcommands([run, workflow, index, sessions, explain, doctor])
+  Command.withSubcommands([run, agents, workflow, index, sessions, explain, init, lint, schema, doctor])
 )
 
 const parsed = Command.run(heddle, { name: "heddle", version: "0.0.0" })

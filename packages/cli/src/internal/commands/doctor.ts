@@ -3,12 +3,12 @@ import * as Command from "@effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { lookAtAgents } from "../doctor/agents.ts"
-import { type Check, check, type State } from "../doctor/Check.ts"
+import type { Check, State } from "../doctor/Check.ts"
 import { lookAtData } from "../doctor/data.ts"
 import { lookAtModels } from "../doctor/models.ts"
 import { lookAtInstalled, lookAtProject, lookAtTerminal } from "../doctor/place.ts"
 import { failed } from "../failure.ts"
-import { locate } from "../locate.ts"
+import { survey } from "../locate.ts"
 import { Output, type Sheet } from "../Output.ts"
 import { Project } from "../Project.ts"
 import { clean, jsonText, paint } from "../text.ts"
@@ -43,14 +43,9 @@ export const doctor = Command.make("doctor", { json, db: database }, (given) =>
       )
     yield* tell(yield* lookAtInstalled)
     yield* tell([yield* lookAtTerminal])
-    const project = yield* Effect.either(locate({ database: Option.getOrUndefined(given.db) }))
-    if (project._tag === "Left") {
-      // Without it there is nothing more to look at.
-      yield* tell([check("broken", "project", project.left.message)])
-    } else {
-      for (const look of [lookAtProject, lookAtData, lookAtModels, lookAtAgents]) {
-        yield* Effect.flatMap(Effect.provideService(look, Project, project.right), tell)
-      }
+    const { problems, project } = yield* survey({ database: Option.getOrUndefined(given.db) })
+    for (const look of [lookAtProject(problems), lookAtData, lookAtModels, lookAtAgents]) {
+      yield* Effect.flatMap(Effect.provideService(look, Project, project), tell)
     }
     if (broken > 0) {
       return yield* failed(broken === 1 ? "One thing is broken, see ✗." : `${broken} things are broken, see ✗.`)

@@ -14,12 +14,12 @@ import * as Stream from "effect/Stream"
 import { Asking } from "../Asking.ts"
 import { CliError, failed, usage } from "../failure.ts"
 import { Output } from "../Output.ts"
+import { amount } from "../problems.ts"
 import { Project } from "../Project.ts"
 import { fleeting, stored, type Stores } from "../services.ts"
 import { exchanges, find, type Found, headOf, sessions as all } from "../sessions/find.ts"
 import {
   conversationMarkdown,
-  count,
   exchangeLines,
   exchangeMarkdown,
   oneLine,
@@ -91,8 +91,8 @@ const list = Command.make("list", { json, db: database }, (given) =>
         }
         const parts = [
           when(lastAt),
-          ...(exchanges > 0 || runs === 0 ? [count(exchanges, "exchange")] : []),
-          ...(runs > 0 ? [count(runs, "run")] : []),
+          ...(exchanges > 0 || runs === 0 ? [amount(exchanges, "exchange")] : []),
+          ...(runs > 0 ? [amount(runs, "run")] : []),
           ...(agents.length > 0 ? [agents.map((name) => clean(name)).join(", ")] : [])
         ]
         const name = clean(session).replace(/\s/g, " ")
@@ -141,7 +141,7 @@ const show = Command.make("show", { session, agent, last, json, db: database }, 
             jsonLine({ _tag: "Conversation", agent, exchanges: info.exchanges, messages: info.messages, summary })
           )
         } else {
-          const title = `${short(titleOf(info.key), 200)}, ${count(info.exchanges, "exchange")}`
+          const title = `${short(titleOf(info.key), 200)}, ${amount(info.exchanges, "exchange")}`
           yield* out.write(`${paint(out, "bold", title)}\n`)
           if (from > 0) yield* out.write(paint(out, "dim", `… the last ${given.last} of ${info.exchanges}\n`))
           if (summary !== undefined) {
@@ -211,7 +211,7 @@ const remove = Command.make("delete", { session, yes, db: database }, (given) =>
       const found = yield* find(given.session)
       const messages = found.conversations.reduce((sum, info) => sum + info.exchanges, 0)
       const name = short(found.session, 200)
-      const what = `"${name}" with ${count(messages, "exchange")} and ${count(found.runs.length, "run")}`
+      const what = `"${name}" with ${amount(messages, "exchange")} and ${amount(found.runs.length, "run")}`
       if (!given.yes && !(yield* confirmed(`Delete the session ${what}? [y/N] `))) {
         return yield* err.write("Nothing was deleted.\n")
       }

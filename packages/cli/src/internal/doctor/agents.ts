@@ -11,28 +11,25 @@ import { Environment, variable } from "../Environment.ts"
 import { Extensions } from "../Extensions.ts"
 import { choose, models } from "../models/choose.ts"
 import { Project } from "../Project.ts"
-import { count } from "../sessions/written.ts"
+import { amount, counted, isError } from "../problems.ts"
 import { type Check, check } from "./Check.ts"
 
 /** The files of agents, whether each could be run, and the programs that they start. */
 export const lookAtAgents = Effect.gen(function* () {
-  const loaded = yield* Effect.either(load)
-  if (loaded._tag === "Left") return [check("broken", "agents", loaded.left.message)]
-  const agents = loaded.right
+  const agents = yield* load
   const files = [...agents.all.values()].filter(({ scope }) => scope !== "built-in")
   return [...asFiles(agents, files), ...(yield* asAgents(agents, files)), ...(yield* commandsOf(files))]
 })
 
 const asFiles = ({ broken, problems }: Agents, files: ReadonlyArray<AgentFile>): ReadonlyArray<Check> => {
-  const errors = problems.filter(({ severity }) => severity === "error").length
-  const warnings = problems.length - errors
-  if (errors === 0 && warnings === 0) {
-    return files.length === 0
-      ? [check("absent", "agents", "there are no files", "heddle init makes a small project.")]
-      : [check("ok", "agents", count(files.length, "file"))]
+  const all = amount(files.length + broken.size, "file")
+  if (problems.length > 0) {
+    const state = problems.some(isError) ? "broken" : "warning"
+    return [check(state, "agents", `${all}, ${counted(problems)}`, "heddle lint tells where.")]
   }
-  const found = `${count(files.length + broken.size, "file")}, ${count(errors, "error")}, ${count(warnings, "warning")}`
-  return [check(errors > 0 ? "broken" : "warning", "agents", found, "heddle lint tells where.")]
+  return files.length === 0
+    ? [check("absent", "agents", "there are no files", "heddle init makes a small project.")]
+    : [check("ok", "agents", all)]
 }
 
 const asAgents = (agents: Agents, files: ReadonlyArray<AgentFile>) =>

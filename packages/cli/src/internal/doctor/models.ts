@@ -27,7 +27,13 @@ export const lookAtModels = Effect.gen(function* () {
         )
       : check("ok", "model", found)
   const others = (yield* lookEverywhere).map(({ found, model, remedy, what }) =>
-    check(model === undefined ? "absent" : "ok", what, model === undefined ? found : `${found}: ${model}`, remedy)
+    check(
+      model === undefined ? "absent" : "ok",
+      what,
+      model === undefined ? found : `${found}: ${model}`,
+      // Where a model answers, others need not.
+      first.state === "ok" ? undefined : remedy
+    )
   )
   return [first, ...others]
 })

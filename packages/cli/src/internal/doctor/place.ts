@@ -2,10 +2,11 @@
 import { FileSystem } from "@effect/platform/FileSystem"
 import { Path } from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
+import type { Problem } from "../../AgentFile.ts"
 import { isInstalled, nodeVersion } from "../node/installed.ts"
 import { Output } from "../Output.ts"
 import { Project } from "../Project.ts"
-import { count } from "../sessions/written.ts"
+import { amount, isError, problemText } from "../problems.ts"
 import { type Check, check } from "./Check.ts"
 
 /** The least version of Node, as `engines` of the package says it. */
@@ -49,7 +50,7 @@ export const lookAtInstalled: Effect.Effect<ReadonlyArray<Check>> = Effect.sync(
         "Install @heddle/cli again, with all that belongs to it."
       )
     ),
-    ...(missing.length === 0 ? [check("ok", "packages", `${count(packages.length, "package")}, all of them`)] : [])
+    ...(missing.length === 0 ? [check("ok", "packages", `${amount(packages.length, "package")}, all of them`)] : [])
   ]
 })
 
@@ -60,20 +61,26 @@ export const lookAtTerminal = Effect.map(Output, ({ err, out }) =>
     : check("absent", "terminal", "none: nothing is drawn anew, and nobody is asked")
 )
 
-/** The project and its configuration. */
-export const lookAtProject = Effect.gen(function* () {
-  const { configFiles, root } = yield* Project
-  const fs = yield* FileSystem
-  const path = yield* Path
-  const exists = (at: string) => Effect.orElseSucceed(fs.exists(at), () => false)
-  const isMade = yield* exists(path.join(root, ".heddle"))
-  const files = yield* Effect.filter(configFiles, ({ path }) => exists(path))
-  return [
-    isMade
-      ? check("ok", "project", root)
-      : check("absent", "project", `${root}, since no folder above has a .heddle`, "heddle init makes one here."),
-    files.length === 0
-      ? check("absent", "configuration", "there is no file")
-      : check("ok", "configuration", files.map(({ path }) => path).join(", "))
-  ]
-})
+/** The project and its configuration, in which there are some problems. */
+export const lookAtProject = (problems: ReadonlyArray<Problem>) =>
+  Effect.gen(function* () {
+    const { configFiles, root } = yield* Project
+    const fs = yield* FileSystem
+    const path = yield* Path
+    const exists = (at: string) => Effect.orElseSucceed(fs.exists(at), () => false)
+    const isMade = yield* exists(path.join(root, ".heddle"))
+    const files = yield* Effect.filter(configFiles, ({ path }) => exists(path))
+    return [
+      isMade
+        ? check("ok", "project", root)
+        : check("absent", "project", `${root}, since no folder above has a .heddle`, "heddle init makes one here."),
+      ...problems.map((problem) =>
+        check(isError(problem) ? "broken" : "warning", "configuration", problemText(problem), "heddle lint tells all.")
+      ),
+      ...(problems.length > 0
+        ? []
+        : files.length === 0
+          ? [check("absent", "configuration", "there is no file")]
+          : [check("ok", "configuration", files.map(({ path }) => path).join(", "))])
+    ]
+  })

@@ -5,9 +5,6 @@ import { RunRecord } from "@heddle/workflow"
 import type { Sheet } from "../Output.ts"
 import { clean, paint, short } from "../text.ts"
 
-/** A number of things: `1 run`, `2 runs`. */
-export const count = (n: number, one: string): string => `${n} ${n === 1 ? one : `${one}s`}`
-
 /** A moment, in the time of this machine: `2026-01-31 09:05`. */
 export const when = (at: number): string => {
   const date = new Date(at)

@@ -17,7 +17,11 @@ const unknown = 200
 const readable = 30
 
 /** Columns that a line may have: one is left, since a terminal begins a new line behind the last. */
-export const room = (sheet: Sheet): number => (sheet.isTerminal ? Math.max(10, sheet.columns() - 1) : unknown)
+export const room = (sheet: Sheet): number => {
+  // Some terminals say that they have none.
+  const columns = sheet.columns() > 0 ? sheet.columns() : 80
+  return sheet.isTerminal ? Math.max(10, columns - 1) : unknown
+}
 
 /** Arguments, as short as they can be understood. */
 const argumentsOf = ({ arguments: args }: ToolCall, length: number): string => {

@@ -9,11 +9,13 @@ import { RagData } from "@heddle/rag"
 import type { WorkflowErrors } from "@heddle/workflow"
 import * as Effect from "effect/Effect"
 import type { Problem } from "../../AgentFile.ts"
-import { type Agents, problemText } from "../agents/Agents.ts"
+import type { Agents } from "../agents/Agents.ts"
 import type { Environment } from "../Environment.ts"
 import { CliError } from "../failure.ts"
+import { problemText, sorted } from "../problems.ts"
+import type { Place } from "../yaml/places.ts"
 import { fileText } from "./input.ts"
-import { type Place, places } from "./places.ts"
+import { placesOfPaths } from "./places.ts"
 
 /** A definition that was read, and of which nothing more is known. */
 export interface Source {
@@ -64,7 +66,7 @@ export const compile = <R>(
     const compiled = yield* Effect.either(compile(data, registry))
     if (compiled._tag === "Right" && broken.length === 0) return compiled.right
     const problems = compiled._tag === "Right" ? [] : compiled.left.problems
-    const placeOf = yield* places(text)
+    const placeOf = yield* placesOfPaths(text)
     return yield* refused(file, [...problems.map(inData(file, placeOf)), ...broken], options.status)
   })
 
@@ -107,7 +109,6 @@ const inData =
   }
 
 const refused = (file: string, problems: ReadonlyArray<Problem>, status: number) => {
-  const sorted = problems.toSorted((a, b) => (a.path === b.path ? a.line - b.line || a.column - b.column : 0))
-  const message = [`The file "${file}" is no workflow:`, ...sorted.map(problemText)].join("\n")
+  const message = [`The file "${file}" is no workflow:`, ...sorted(problems).map(problemText)].join("\n")
   return Effect.fail(new CliError({ message, status }))
 }

@@ -1,20 +1,15 @@
 /** Where the parts of a YAML or JSON text stand in it. */
 import * as Effect from "effect/Effect"
-
-/** A place in a text, from 1. */
-export interface Place {
-  readonly line: number
-  readonly column: number
-}
+import { type Place, places } from "../yaml/places.ts"
 
 /** Where what a path leads to stands: the key, or the element. Where there is none, what is around it. The text has been read without a mistake. */
-export const places = (text: string): Effect.Effect<(path: ReadonlyArray<string | number>) => Place> =>
+export const placesOfPaths = (text: string): Effect.Effect<(path: ReadonlyArray<string | number>) => Place> =>
   Effect.map(
     Effect.promise(() => import("yaml")),
-    ({ isMap, isScalar, isSeq, LineCounter, parseDocument }) => {
-      const lineCounter = new LineCounter()
+    ({ isMap, isScalar, isSeq, parseDocument }) => {
+      const placeOf = places(text)
       // The keys have been compared already, in less time than the library takes.
-      const document = parseDocument(text, { lineCounter, uniqueKeys: false })
+      const document = parseDocument(text, { uniqueKeys: false })
       return (path) => {
         let node: unknown = document.contents
         let at = document.contents?.range[0] ?? 0
@@ -32,8 +27,7 @@ export const places = (text: string): Effect.Effect<(path: ReadonlyArray<string 
             at = range[0]
           } else break
         }
-        const { col, line } = lineCounter.linePos(at)
-        return { line: Math.max(1, line), column: Math.max(1, col) }
+        return placeOf(at)
       }
     }
   )
