@@ -9,7 +9,8 @@ import * as Effect from "effect/Effect"
 import type { AgentFile } from "../../AgentFile.ts"
 import { type CliError, usage } from "../failure.ts"
 import { assemble, type Needs, pipelineOf } from "./build.ts"
-import { memoryKeys, type Options, resolve, type Resolved } from "./resolve.ts"
+import { memoryKeys } from "./parts.ts"
+import { type Options, resolve, type Resolved } from "./resolve.ts"
 import { type Server, unconnected } from "./servers.ts"
 
 /** A setting. */
@@ -58,12 +59,17 @@ const settingsOf = ({ file, memory, model, rag }: Resolved): ReadonlyArray<Setti
   const { head, path } = file
   const said = (key: string, value: unknown): Setting => ({ key, value, from: path })
   const preset = (key: string, value: unknown): Setting => ({ key, value, from: "default" })
+  const { maxSteps, onStepLimit } = Agent.make({ name: file.name }).options
   const own = head as Readonly<Record<string, unknown>>
   const orPreset = (key: string, value: unknown) => (own[key] === undefined ? preset(key, value) : said(key, own[key]))
   const group = (name: string, all: object, ofFile: object = {}) =>
-    Object.entries(all).map(([key, value]) =>
-      Object.hasOwn(ofFile, key) ? said(`${name}.${key}`, value) : preset(`${name}.${key}`, value)
-    )
+    Object.entries(all).map(([key, value]): Setting => {
+      if (Object.hasOwn(ofFile, key) && value !== undefined) return said(`${name}.${key}`, value)
+      // What does a part of the work does it with the model of the agent.
+      return key.endsWith("Model")
+        ? { key: `${name}.${key}`, value: model.model, from: model.from }
+        : preset(`${name}.${key}`, value)
+    })
   return [
     { key: "model", value: model.model, from: model.from },
     orPreset("contextMode", "isolated"),
@@ -80,8 +86,8 @@ const settingsOf = ({ file, memory, model, rag }: Resolved): ReadonlyArray<Setti
       head[key] === undefined ? [] : [said(key, head[key])]
     ),
     ...(head.handlers === undefined ? [] : [said("handlers", head.handlers)]),
-    orPreset("maxSteps", 50),
-    orPreset("onStepLimit", "error")
+    orPreset("maxSteps", maxSteps),
+    orPreset("onStepLimit", onStepLimit)
   ]
 }
 

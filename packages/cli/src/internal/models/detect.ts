@@ -21,7 +21,7 @@ export interface Looked {
 }
 
 /** Variables with keys, in the order in which they count, and the model that each stands for. */
-export const keys = [
+const keys = [
   { variable: "ANTHROPIC_API_KEY", model: "anthropic/claude-haiku-4-5" },
   { variable: "OPENAI_API_KEY", model: "openai/gpt-5-mini" },
   { variable: "GOOGLE_GENERATIVE_AI_API_KEY", model: "google/gemini-2.5-flash" }

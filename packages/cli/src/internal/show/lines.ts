@@ -17,7 +17,7 @@ const unknown = 200
 const readable = 30
 
 /** Columns that a line may have: one is left, since a terminal begins a new line behind the last. */
-export const room = (sheet: Sheet): number => {
+const room = (sheet: Sheet): number => {
   // Some terminals say that they have none.
   const columns = sheet.columns() > 0 ? sheet.columns() : 80
   return sheet.isTerminal ? Math.max(10, columns - 1) : unknown
@@ -33,7 +33,7 @@ const argumentsOf = ({ arguments: args }: ToolCall, length: number): string => {
 }
 
 /** Elapsed time, for a person. */
-export const time = (milliseconds: number): string => {
+const time = (milliseconds: number): string => {
   const seconds = milliseconds / 1000
   if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.floor(seconds)}s`
   return `${Math.floor(seconds / 60)}m ${Math.floor(seconds % 60)}s`
