@@ -6,7 +6,7 @@ import { Environment } from "../Environment.ts"
 import { type CliError, failed, usage } from "../failure.ts"
 
 /** The text of bytes. `what`: where they come from, for a person. */
-export const textOf = (bytes: Uint8Array, what: string): Effect.Effect<string, CliError> =>
+const textOf = (bytes: Uint8Array, what: string): Effect.Effect<string, CliError> =>
   Effect.try({
     try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
     catch: () => usage(`${what} is no text in UTF-8.`)
