@@ -10,10 +10,15 @@ import { createRequire } from "node:module"
 import { stripVTControlCharacters } from "node:util"
 import type { Asking } from "./Asking.ts"
 import { agents } from "./commands/agents.ts"
+import { doctor } from "./commands/doctor.ts"
+import { explain } from "./commands/explain.ts"
+import { index } from "./commands/indexing.ts"
 import { init } from "./commands/init.ts"
 import { lint } from "./commands/lint.ts"
 import { run } from "./commands/run.ts"
 import { schema } from "./commands/schema.ts"
+import { sessions } from "./commands/sessions.ts"
+import { workflow } from "./commands/workflow.ts"
 import type { Environment } from "./Environment.ts"
 import type { Extensions } from "./Extensions.ts"
 import { CliError, messageOf, status } from "./failure.ts"
@@ -24,7 +29,7 @@ import { Output, type Sheet } from "./Output.ts"
 /** The command with all that it can do. */
 export const heddle = Command.make("heddle").pipe(
   Command.withDescription("Runs agents that are markdown files."),
-  Command.withSubcommands([run, agents, init, lint, schema])
+  Command.withSubcommands([run, agents, workflow, index, sessions, explain, init, lint, schema, doctor])
 )
 
 // As seen from the sources, from what is built of them and from the bundle alike.
