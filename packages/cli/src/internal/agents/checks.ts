@@ -137,7 +137,7 @@ const ofOptions = (definition: Definition, options: Data, at: Path): ReadonlyArr
 /** As tools, they need names of their own. */
 const ofAgents = (data: Data): ReadonlyArray<Finding> => {
   const seen = new Set<string>()
-  const allowed = texts(record(data["tools"])["allow"]).map(([, glob]) => whole(glob, { matchCase: true }))
+  const allowed = texts(record(data["tools"])["allow"]).map(([, glob]) => whole(glob))
   return texts(data["agents"]).flatMap(([i, name]) => {
     const isTwice = seen.has(name)
     seen.add(name)
@@ -152,7 +152,7 @@ const ofTools = (data: Data): ReadonlyArray<Finding> => {
   const agents = texts(data["agents"]).map(([, name]) => name)
   const known = [...builtInTools, ...agents]
   const isKnown = (glob: string) =>
-    known.some(whole(glob, { matchCase: true })) || servers.some((server) => canBeginWith(glob, `${server}_`))
+    known.some(whole(glob)) || servers.some((server) => canBeginWith(glob, `${server}_`))
   const names = [...known, ...servers.map((server) => `${server}_*`)]
   return ["allow", "deny"].flatMap((key) =>
     texts(record(data["tools"])[key]).flatMap(([i, glob]) =>

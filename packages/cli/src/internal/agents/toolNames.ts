@@ -8,5 +8,5 @@ export const builtInTools = ["read_file", "list_files", "search_files", "write_f
 export const canBeginWith = (glob: string, prefix: string): boolean =>
   Array.from({ length: glob.length }, (_, i) => i + 1).some((end) => {
     const isAll = end === glob.length
-    return whole(glob.slice(0, end), { matchCase: true })(prefix) && (!isAll || glob.endsWith("*"))
+    return whole(glob.slice(0, end))(prefix) && (!isAll || glob.endsWith("*"))
   })
