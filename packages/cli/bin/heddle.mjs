@@ -1,2 +1,2 @@
 #!/usr/bin/env node
-import "../dist/bin/heddle.mjs"
+await import("../dist/bin/heddle.mjs")

@@ -1,7 +1,7 @@
 import * as FastCheck from "effect/FastCheck"
 import { expect, it } from "vitest"
 import { readAny, readYaml } from "../src/internal/yaml/readYaml.ts"
-import { readSimple } from "../src/internal/yaml/simple.ts"
+import { readQuickly } from "../src/internal/yaml/quick.ts"
 
 /** Lines as people write them, and as they get them wrong. */
 const piece = FastCheck.constantFrom(
@@ -131,11 +131,11 @@ const line = FastCheck.tuple(
 ).map((parts) => parts.join(""))
 const documents = FastCheck.array(line, { maxLength: 7 }).map((lines) => lines.join("\n"))
 
-it("what is simple says what the library says, without a mistake", () => {
+it("what is read quickly says what the library says, without a mistake", () => {
   let simple = 0
   FastCheck.assert(
     FastCheck.property(FastCheck.oneof(texts, documents), (text) => {
-      const read = readSimple(text)
+      const read = readQuickly(text)
       if (read === undefined) return
       simple++
       const { mistakes, value } = readAny(text)

@@ -14,7 +14,7 @@ import {
   type Node,
   Parser
 } from "yaml"
-import { readSimple } from "./simple.ts"
+import { readQuickly } from "./quick.ts"
 
 /** What is wrong with a text, and where: an offset in it. */
 interface Mistake {
@@ -51,7 +51,7 @@ const most = {
 /** Reads one document of YAML. A text that says nothing is `null`. */
 export const readYaml = (text: string): Yaml => {
   if (text.length > most.characters) return refused(`too large: more than ${most.characters} characters of YAML`)
-  const simple = readSimple(text)
+  const simple = readQuickly(text)
   if (simple === undefined) return readAny(text)
   // Where things stand is asked for only when there is something to be told.
   let whole: Yaml | undefined
