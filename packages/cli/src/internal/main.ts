@@ -6,6 +6,8 @@ import type { CliApp } from "@effect/cli/CliApp"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type { Asking } from "./Asking.ts"
+import { chat } from "./commands/chat.ts"
+import type { LineReader } from "./chat/Lines.ts"
 import { run } from "./commands/run.ts"
 import type { Environment } from "./Environment.ts"
 import { CliError, messageOf, status } from "./failure.ts"
@@ -14,13 +16,13 @@ import { Output } from "./Output.ts"
 
 const heddle = Command.make("heddle").pipe(
   Command.withDescription("Runs agents that are markdown files."),
-  Command.withSubcommands([run])
+  Command.withSubcommands([chat, run])
 )
 
 const parsed = Command.run(heddle, { name: "heddle", version: "0.0.0" })
 
 /** What the command needs of the world. */
-export type World = CliApp.Environment | Environment | Output | Asking | Extensions
+export type World = CliApp.Environment | Environment | Output | Asking | Extensions | LineReader
 
 /** Runs the command with its arguments, and gives its exit status. */
 export const main = (args: ReadonlyArray<string>): Effect.Effect<number, never, World> => {

@@ -37,6 +37,8 @@ export interface Running {
   readonly choice: Choice
   /** Makes an agent that can be run. The servers of its tools are left with the scope of the command. */
   readonly build: (file: AgentFile) => Effect.Effect<Runnable, CliError>
+  /** The same with the files as they are now. */
+  readonly again: Effect.Effect<Running, CliError>
 }
 
 /** What a command needs that runs agents. */
@@ -51,11 +53,12 @@ export const running = <A, E, R>(
     Effect.gen(function* () {
       const project = yield* Project
       const { handlers, providers } = yield* Extensions
-      const agents = yield* load
+      const files = Effect.provide(load, yield* Effect.context<Project | FileSystem.FileSystem | Path.Path>())
       const scope = yield* Effect.scope
       const choice: Choice = { model: options.model ?? offline, from: "nothing else is there" }
-      const made: Running = {
+      const made = (agents: Agents): Running => ({
         agents,
+        again: Effect.map(files, made),
         choice,
         build: (file) =>
           build(file, {
@@ -64,7 +67,7 @@ export const running = <A, E, R>(
             allow: options.allow ?? [],
             ...(options.model !== undefined && { model: options.model })
           }).pipe(Effect.provideService(ScopeTag, scope))
-      }
+      })
       const slash = choice.model.indexOf("/")
       const services = layer({
         stores: options.keep ? stored(project.database) : fleeting,
@@ -72,7 +75,7 @@ export const running = <A, E, R>(
         providers,
         models: [{ name: choice.model, provider: choice.model.slice(0, slash), model: choice.model.slice(slash + 1) }]
       })
-      return yield* use(made).pipe(
+      return yield* use(made(yield* files)).pipe(
         Tenant.within(project.root),
         Effect.provide(Layer.mapError(services, (error) => failed(error.message, error)))
       )

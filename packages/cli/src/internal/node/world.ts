@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { homedir } from "node:os"
 import { Asking, NobodyToAsk } from "../Asking.ts"
+import { LineReader } from "../chat/Lines.ts"
 import { Environment } from "../Environment.ts"
 import { Extensions, type Service } from "../Extensions.ts"
 import { failed } from "../failure.ts"
@@ -41,5 +42,12 @@ export const world = (extensions: Service) =>
       }
     }),
     Layer.succeed(Asking, { ask: () => new NobodyToAsk({ message: "nobody can be asked" }) }),
+    Layer.succeed(LineReader, {
+      open: (history) =>
+        Effect.flatMap(
+          Effect.promise(() => import("./lines.ts")),
+          ({ open }) => open(history)
+        )
+    }),
     Layer.succeed(Extensions, extensions)
   )

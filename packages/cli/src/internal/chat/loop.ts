@@ -1,0 +1,106 @@
+/**
+ * A chat, line by line: what is said goes to an agent, a command is carried out, and
+ * what goes wrong is told without ending the chat.
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { Asking } from "../Asking.ts"
+import { CliError, type CliError as CliErrorType, messageOf } from "../failure.ts"
+import { Output } from "../Output.ts"
+import { clean, paint, short } from "../text.ts"
+import { asking } from "./asking.ts"
+import type { Chat } from "./Chat.ts"
+import { runCommand } from "./commands.ts"
+import { complete } from "./complete.ts"
+import type { Lines, Read } from "./Lines.ts"
+import { parse, promptOf } from "./said.ts"
+import type { Screen } from "./screen.ts"
+import { say } from "./talk.ts"
+import { turn } from "./turn.ts"
+
+/** How long a second Ctrl-C is one, in milliseconds. */
+const again = 2000
+
+/** What came of a chat. */
+export interface Outcome {
+  readonly said: number
+  /** Of these, how many came to nothing. */
+  readonly failed: number
+}
+
+/** Goes on until the person leaves, or there are no more lines. */
+export const loop = (chat: Chat, lines: Lines, screen: Screen) =>
+  Effect.gen(function* () {
+    const { err } = screen.output
+    const outcome = { said: 0, failed: 0 }
+    let pressedAt = -Infinity
+    while (true) {
+      const read = yield* message(chat, lines, screen)
+      if (read._tag === "End") return outcome
+      if (read._tag === "Interrupt") {
+        const now = yield* Clock.currentTimeMillis
+        if (read.line === "" && now - pressedAt <= again) return outcome
+        pressedAt = now
+        yield* err.write(`${paint(err, "dim", "Press Ctrl-C again to leave.")}\n`)
+        continue
+      }
+      const said = parse(read.text)
+      if (said._tag === "Nothing") continue
+      outcome.said += 1
+      const cancelled = yield* Deferred.make<void>()
+      const pressed = Effect.raceFirst(lines.interrupted, Deferred.await(cancelled))
+      const ended = yield* turn(answer(chat, said), pressed).pipe(
+        Effect.provideService(Output, screen.output),
+        Effect.provideService(Asking, asking(lines, screen, Deferred.succeed(cancelled, undefined)))
+      )
+      yield* screen.freshLine
+      if (ended._tag === "Abandoned") return outcome
+      if (ended._tag === "Cancelled") {
+        outcome.failed += 1
+        pressedAt = yield* Clock.currentTimeMillis
+        yield* err.write(`${paint(err, "yellow", "Cancelled.")} ${paint(err, "dim", "Press Ctrl-C again to leave.")}\n`)
+      } else if (Exit.isFailure(ended.exit)) {
+        outcome.failed += 1
+        yield* err.write(`${paint(err, "red", "Error:")} ${textOf(ended.exit.cause)}\n`)
+      } else if (ended.exit.value === "leave") return outcome
+    }
+  })
+
+const answer = (chat: Chat, said: Exclude<ReturnType<typeof parse>, { readonly _tag: "Nothing" }>) => {
+  switch (said._tag) {
+    case "Text":
+      return say(chat, chat.agent, { text: said.text })
+    case "To":
+      return Effect.flatMap(promptOf(said.rest), (prompt) => say(chat, addressed(chat, said.agent), prompt))
+    case "Command":
+      return runCommand(chat, said.word, said.rest)
+  }
+}
+
+/** `@name, text` and `@name: text` are said as well. */
+const addressed = (chat: Chat, name: string): string =>
+  /[,:]$/.test(name) && !chat.roster.names().includes(name) ? name.slice(0, -1) : name
+
+/** An error in one line. What the command itself has to say may have several. */
+const textOf = (cause: Cause.Cause<unknown>): string =>
+  Cause.squash(cause) instanceof CliError ? clean(messageOf(cause)) : short(messageOf(cause), 1000)
+
+/** A message: a line, and all that follow while they end with a backslash. */
+const message = (chat: Chat, lines: Lines, screen: Screen): Effect.Effect<Read, CliErrorType> =>
+  Effect.gen(function* () {
+    const { err } = screen.output
+    const complete_ = (line: string) => complete(line, chat.roster.names())
+    const ask = (prompt: string, isFirst: boolean) =>
+      screen.alone(lines.read({ prompt: paint(err, "bold", prompt), ...(isFirst && { complete: complete_ }) }))
+    let text = ""
+    while (true) {
+      const read = yield* ask(text === "" ? "> " : "… ", text === "")
+      if (read._tag === "Interrupt") return { ...read, line: text + read.line }
+      if (read._tag === "End") return text === "" ? read : { _tag: "Line", text }
+      if (!read.text.endsWith("\\")) return { _tag: "Line", text: text + read.text }
+      text += `${read.text.slice(0, -1)}\n`
+    }
+  })

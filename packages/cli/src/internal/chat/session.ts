@@ -1,0 +1,91 @@
+/**
+ * The session of a chat: a new one, one of a name, or the last one.
+ */
+import { Tenant } from "@heddle/core"
+import { Conversations } from "@heddle/memory"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import * as Stream from "effect/Stream"
+import * as Chunk from "effect/Chunk"
+import * as Option from "effect/Option"
+import { type CliError, failed, usage } from "../failure.ts"
+
+/** A session, and the conversations that are kept of it. */
+export interface Kept {
+  readonly session: string
+  readonly conversations: ReadonlyArray<Conversations.ConversationInfo>
+}
+
+/** Which session is asked for. */
+export interface Which {
+  readonly session: string | undefined
+  /** The one of the project that was read or added to last. */
+  readonly isLast: boolean
+}
+
+/** The session that is asked for; a new one unless said. */
+export const sessionOf = ({ isLast, session }: Which): Effect.Effect<Kept, CliError, Conversations.Conversations> =>
+  Effect.gen(function* () {
+    if (isLast && session !== undefined) {
+      return yield* usage("--session and --continue each say which session it is: take one of them.")
+    }
+    const name = session ?? (isLast ? yield* last : yield* newName)
+    if (name === "") return yield* usage("--session takes a name that is not empty.")
+    return yield* keptOf(name)
+  })
+
+/** What is kept of a session. */
+export const keptOf = (session: string): Effect.Effect<Kept, CliError, Conversations.Conversations> =>
+  Effect.map(list({ session }), (all) => ({
+    session,
+    conversations: all.filter(({ exchanges }) => exchanges > 0)
+  }))
+
+/** A name that says when the chat began, and that no other chat has. */
+const newName: Effect.Effect<string> = Effect.gen(function* () {
+  const [day, time] = new Date(yield* Clock.currentTimeMillis).toISOString().split("T")
+  const letters = yield* Effect.replicateEffect(Random.nextIntBetween(0, 32), 5)
+  const rest = letters.map((letter) => letter.toString(32)).join("")
+  return `chat-${day!.replaceAll("-", "")}-${time!.slice(0, 5).replace(":", "")}-${rest}`
+})
+
+/** The last session, of whatever command: a session does not say which began it. */
+const last: Effect.Effect<string, CliError, Conversations.Conversations> = Effect.flatMap(list({}), (all) => {
+  const latest = all.reduce<Conversations.ConversationInfo | undefined>(
+    (latest, info) => (latest === undefined || info.lastAccessedAt > latest.lastAccessedAt ? info : latest),
+    undefined
+  )
+  return latest === undefined
+    ? usage("There is no session in this project to go on with. `heddle chat` begins one.")
+    : Effect.succeed(latest.key.session)
+})
+
+function list(which: {
+  readonly session?: string
+}): Effect.Effect<ReadonlyArray<Conversations.ConversationInfo>, CliError, Conversations.Conversations> {
+  return Effect.gen(function* () {
+    const tenant = yield* Tenant.Tenant
+    const store = yield* Conversations.Conversations
+    const pages = Stream.paginateChunkEffect(undefined as Conversations.ConversationPage["next"], (after) =>
+      Effect.map(
+        store.list({ tenant, ...which, ...(after !== undefined && { after }), limit: 500 }),
+        ({ conversations, next }) => [
+          Chunk.fromIterable(conversations),
+          Option.map(Option.fromNullable(next), (after): typeof next => after)
+        ]
+      )
+    )
+    return Chunk.toReadonlyArray(yield* Stream.runCollect(pages))
+  }).pipe(Effect.mapError((error) => failed(error.message, error)))
+}
+
+/** What there is of a session, in words: `2 exchanges, and 1 of @reviewer`. */
+export const keptText = ({ conversations }: Kept): string =>
+  conversations
+    .map(({ exchanges, key: { agent } }) =>
+      agent === undefined ? `${counted(exchanges)} in the main conversation` : `${counted(exchanges)} of @${agent}`
+    )
+    .join(", ")
+
+const counted = (exchanges: number): string => (exchanges === 1 ? "1 exchange" : `${exchanges} exchanges`)
