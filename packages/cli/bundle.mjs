@@ -6,10 +6,13 @@ import { fileURLToPath } from "node:url"
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url))
 
-/** @param {string} [outdir] */
-export const bundle = (outdir = at("./dist/bin")) =>
+/**
+ * @param {string} [outdir]
+ * @param {string} [entry] What is run.
+ */
+export const bundle = (outdir = at("./dist/bin"), entry = at("./src/internal/bin.ts")) =>
   build({
-    entryPoints: { heddle: at("./src/internal/bin.ts") },
+    entryPoints: { heddle: entry },
     outdir,
     outExtension: { ".js": ".mjs" },
     bundle: true,

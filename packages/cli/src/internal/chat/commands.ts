@@ -170,7 +170,7 @@ function context(chat: Chat, rest: string) {
   })
 }
 
-/** `/help`: a line for each command where there is room, else two. */
+/** `/help`: in two columns where there is room for them. */
 const help = Effect.gen(function* () {
   const { out } = yield* Output
   const rows = [
@@ -180,13 +180,16 @@ const help = Effect.gen(function* () {
     ["//text, @@text", "a text that begins with / or @"],
     ["\\ at the end of a line", "the message goes on in the next line"]
   ] as const
-  const width = Math.max(...rows.map(([left]) => left.length)) + 2
-  const isWide = out.columns() >= width + 50
+  const isWide = out.columns() >= 72
   for (const [left, right] of rows) {
     const command = paint(out, "bold", left)
-    yield* out.write(isWide ? `${command}${" ".repeat(width - left.length)}${right}\n` : `${command}\n  ${right}\n`)
+    const gap = left.length < column ? " ".repeat(column - left.length) : `\n${" ".repeat(column)}`
+    yield* out.write(isWide ? `${command}${gap}${right}\n` : `${command}\n  ${right}\n`)
   }
 })
+
+/** Where the second column of help begins. */
+const column = 26
 
 /** Runs a command: its first word, and all behind that. */
 export const runCommand = (chat: Chat, word: string, rest: string): Effect.Effect<Next | void, unknown, Needs> => {

@@ -58,7 +58,7 @@ export const chat = Command.make(
             yield* err.write(clean(`Session ${JSON.stringify(kept.session)} goes on: ${keptText(kept)}.\n`))
           }
           if (lines.isTerminal) yield* err.write(`You talk to ${clean(name)}. /help says what else you can do.\n`)
-          const outcome = yield* loop(chat, lines, screen)
+          const ended = yield* Effect.exit(loop(chat, lines, screen))
           yield* screen.freshLine
           if ((yield* keptOf(chat.session)).conversations.length > 0) {
             const words = ["chat", ...Option.toArray(given.agent), "--session", chat.session]
@@ -66,6 +66,7 @@ export const chat = Command.make(
             const command = ["heddle", ...words, ...db].map(shellWord).join(" ")
             yield* err.write(`${paint(err, "dim", "To go on:")} ${clean(command)}\n`)
           }
+          const outcome = yield* ended
           // A person has seen what went wrong; a script has its exit status.
           if (!lines.isTerminal && outcome.failed > 0) {
             yield* failed(`${outcome.failed} of ${outcome.said} lines came to nothing.`)
