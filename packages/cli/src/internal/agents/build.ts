@@ -1,21 +1,26 @@
 /**
  * Makes an agent of its file: what the file says, with what the other packages offer.
  */
-import { Agent, Pipeline } from "@heddle/core"
-import { Memory, MemoryData } from "@heddle/memory"
-import { Rag, RagData } from "@heddle/rag"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import type * as Path from "@effect/platform/Path"
+import { Agent, Handler, Pipeline, Tools } from "@heddle/core"
+import { Memory, MemoryData } from "@heddle/memory"
+import { Rag } from "@heddle/rag"
+import type { ToolProvider } from "@heddle/models"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { AgentFile } from "../../AgentFile.ts"
-import type { Registry, Services as HandlerServices } from "./definition.ts"
 import type { Asking } from "../Asking.ts"
 import type { Environment } from "../Environment.ts"
 import { type CliError, usage } from "../failure.ts"
 import type { Project } from "../Project.ts"
 import type { Services } from "../services.ts"
-import type { Agents } from "./Agents.ts"
+import { approval } from "./approval.ts"
+import type { Services as HandlerServices } from "./definition.ts"
+import { memoryKeys, type Options, pick, resolve, type Resolved } from "./resolve.ts"
+import { anyOf, connected, handlerOf, type Server } from "./servers.ts"
+
+export type { Options } from "./resolve.ts"
 
 /** What a run of an agent of a file needs, besides a session. */
 export type Needs = Services | Asking | Environment | Project | FileSystem.FileSystem | Path.Path
@@ -23,32 +28,99 @@ export type Needs = Services | Asking | Environment | Project | FileSystem.FileS
 /** An agent that can be run, in a session. */
 export type Runnable = Agent.Agent<unknown, unknown, Needs | HandlerServices>
 
-/** What is said over the files. */
-export interface Options {
-  readonly agents: Agents
-  readonly handlers: Registry
-  /** The model of this agent and of all that it asks, over what their files say. */
-  readonly model?: string
-  /** Globs over the names of tools that change things and are not asked about. */
-  readonly allow: ReadonlyArray<string>
-}
-
 /** Makes an agent of its file. Servers of tools are connected when a run needs them, and left when the scope closes. */
 export const build = (file: AgentFile, options: Options): Effect.Effect<Runnable, CliError, Scope.Scope> =>
   Effect.gen(function* () {
-    const memory = yield* MemoryData.decode(pick(file.head, Object.keys(MemoryData.MemoryData.fields)))
-    const rag = yield* RagData.decode(pick(file.head, Object.keys(RagData.RagData.fields)))
-    return Agent.make({
-      name: file.name,
-      description: file.head.description ?? "",
-      instructions: file.body,
-      handlers: Pipeline.make(
-        Memory.handler(memory),
-        Rag.handler({ ...rag, settings: { mode: "none", ...rag.settings } })
-      ),
-      ...(options.model !== undefined && { model: { model: options.model } })
-    })
-  }).pipe(Effect.mapError((error) => usage(error.message))) as Effect.Effect<Runnable, CliError, Scope.Scope>
+    const resolved = yield* resolve(file, options)
+    if (resolved.problems.length > 0) {
+      return yield* usage([`The agent "${file.name}" cannot be run:`, ...resolved.problems].join("\n  "))
+    }
+    const providers = new Map<Server, ToolProvider.ToolProvider>()
+    for (const server of all(resolved).flatMap(({ servers }) => servers)) {
+      providers.set(server, yield* connected(server, options.cwd))
+    }
+    return assemble(resolved, options, (server) => providers.get(server)!)
+  })
 
-const pick = (data: object, keys: ReadonlyArray<string>) =>
-  Object.fromEntries(Object.entries(data).filter(([key]) => keys.includes(key)))
+/** An agent and all that it asks, each once. */
+const all = (resolved: Resolved): ReadonlyArray<Resolved> => [
+  ...new Set([resolved, ...resolved.asks.flatMap((other) => all(other))])
+]
+
+/** Makes agents of what they are made of, each once. */
+export const assemble = (
+  resolved: Resolved,
+  options: Options,
+  reach: (server: Server) => ToolProvider.ToolProvider
+): Runnable => {
+  const done = new Map<Resolved, Runnable>()
+  const made = (one: Resolved): Runnable => {
+    const before = done.get(one)
+    if (before !== undefined) return before
+    const { file, output, tools } = one
+    const { description = "", maxSteps, onStepLimit } = file.head
+    const agent = Agent.make({
+      name: file.name,
+      description,
+      instructions: file.body,
+      tools: Tools.make(...tools, ...one.asks.map((other) => Agent.asTool(made(other), described(other.file)))),
+      handlers: pipelineOf(one, options, reach),
+      ...(one.model !== options.choice && { model: { model: one.model.model } }),
+      ...(maxSteps !== undefined && { maxSteps }),
+      ...(onStepLimit !== undefined && { onStepLimit }),
+      ...(output !== undefined && { output })
+      // Tools and handlers come as any; what they need is what this package has them need.
+    }) as Runnable
+    done.set(one, agent)
+    return agent
+  }
+  return made(resolved)
+}
+
+/** A model chooses a tool by what is said of it. */
+const described = ({ head, name }: AgentFile) => ({
+  description: head.description ?? `Asks the agent "${head.title ?? name}".`
+})
+
+/** The handlers of an agent, in their order. */
+export const pipelineOf = (
+  { file, handlers, memory, rag, servers }: Resolved,
+  { approvals }: Options,
+  reach: (server: Server) => ToolProvider.ToolProvider
+): Pipeline.Pipeline<unknown, unknown, unknown, unknown> => {
+  const deny = file.head.tools?.deny ?? []
+  return Pipeline.make(
+    Memory.handler(memory),
+    ...(rag === undefined ? [] : [Rag.handler(rag)]),
+    ...servers.map((server) => handlerOf(server, reach(server))),
+    ...handlers,
+    ...(deny.length === 0 ? [] : [denying(deny)]),
+    approval(file.name, approvals)
+  )
+}
+
+/** Takes away what handlers of the file may have added against its word. */
+const denying = (deny: ReadonlyArray<string>) => {
+  const isDenied = anyOf(deny)
+  return Handler.make("deny", {
+    wrapModelCall: (request, next) =>
+      next({ ...request, tools: Tools.filter(request.tools, (tool) => !isDenied(tool.name)) })
+  })
+}
+
+/** What a call says to have another mode than the agent's file, with what the file says for it. */
+export const inMode = (
+  file: AgentFile,
+  contextMode: NonNullable<AgentFile["head"]["contextMode"]>
+): Effect.Effect<Agent.CallOptions, CliError> =>
+  MemoryData.decode({ ...pick(file.head, memoryKeys), contextMode }).pipe(
+    Effect.map(({ mode }) => Memory.call(mode === undefined ? {} : { mode })),
+    Effect.mapError(({ problems }) =>
+      usage(
+        [
+          `The agent "${file.name}" cannot run in the mode "${contextMode}":`,
+          ...problems.map((problem) => `${file.path}: ${problem}`)
+        ].join("\n  ")
+      )
+    )
+  )

@@ -4,6 +4,7 @@
 import type { FileSystem } from "@effect/platform/FileSystem"
 import type { Path } from "@effect/platform/Path"
 import type { ContextMode } from "@heddle/memory"
+import type { ModelRegistry } from "@heddle/models/ModelRegistry"
 import type * as Effect from "effect/Effect"
 import type { AgentFile } from "../../AgentFile.ts"
 import type { Agents } from "../agents/Agents.ts"
@@ -14,6 +15,7 @@ import type { Extensions } from "../Extensions.ts"
 import type { CliError } from "../failure.ts"
 import type { Output } from "../Output.ts"
 import type { Project } from "../Project.ts"
+import type { Running } from "../running.ts"
 import type { Services } from "../services.ts"
 
 /** A chat. */
@@ -28,9 +30,13 @@ export interface Chat {
 
 /** The agents, as their files are at the moment. */
 export interface Roster {
-  readonly agents: Effect.Effect<Agents, CliError>
+  readonly agents: Effect.Effect<Agents, CliError, ModelRegistry>
+  /** All that commands which run agents have. */
+  readonly running: Effect.Effect<Running, CliError, ModelRegistry>
   /** An agent that can be run; the same one until a file changes. */
-  readonly get: (name: string) => Effect.Effect<{ readonly file: AgentFile; readonly runnable: Runnable }, CliError>
+  readonly get: (
+    name: string
+  ) => Effect.Effect<{ readonly file: AgentFile; readonly runnable: Runnable }, CliError, ModelRegistry>
   /** The names when the files were read last, for completion. */
   readonly names: () => ReadonlyArray<string>
 }

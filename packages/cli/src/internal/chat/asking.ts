@@ -1,17 +1,27 @@
 /** Questions in the midst of a chat. */
 import * as Effect from "effect/Effect"
 import { NobodyToAsk, type Service } from "../Asking.ts"
+import type { Sheet } from "../Output.ts"
+import type { Screen } from "../show/Screen.ts"
 import type { Lines } from "./Lines.ts"
-import type { Screen } from "./screen.ts"
 
 /**
  * Asks with the lines of the chat. Ctrl-C at a question cancels what asks it. Lines
  * that nobody types are messages, and no answers.
  */
-export const asking = (lines: Lines, screen: Screen, cancel: Effect.Effect<unknown>): Service => ({
+export const asking = (options: {
+  readonly lines: Lines
+  readonly err: Sheet
+  readonly screen: Screen
+  readonly cancel: Effect.Effect<unknown>
+}): Service => ({
   ask: (question) => {
+    const { cancel, err, lines, screen } = options
     if (!lines.isTerminal) return new NobodyToAsk({ message: "Nobody can be asked: no person types the lines." })
-    return lines.read({ prompt: question, isAnswer: true }).pipe(
+    // What is typed is drawn anew together with its prompt, which therefore is the last line alone.
+    const last = question.lastIndexOf("\n") + 1
+    return err.write(question.slice(0, last)).pipe(
+      Effect.zipRight(lines.read({ prompt: question.slice(last), isAnswer: true })),
       Effect.mapError(({ message }) => new NobodyToAsk({ message })),
       Effect.flatMap((read) => {
         switch (read._tag) {

@@ -8,8 +8,9 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { Asking } from "../Asking.ts"
-import { CliError, type CliError as CliErrorType, messageOf } from "../failure.ts"
+import { CliError, type CliError as CliErrorType, messageOf, status } from "../failure.ts"
 import { Output } from "../Output.ts"
+import { screenOf } from "../show/Screen.ts"
 import { clean, paint, short } from "../text.ts"
 import { asking } from "./asking.ts"
 import type { Chat } from "./Chat.ts"
@@ -17,7 +18,6 @@ import { runCommand } from "./commands.ts"
 import { complete } from "./complete.ts"
 import type { Lines, Read } from "./Lines.ts"
 import { parse, promptOf } from "./said.ts"
-import type { Screen } from "./screen.ts"
 import { say } from "./talk.ts"
 import { turn } from "./turn.ts"
 
@@ -32,13 +32,15 @@ export interface Outcome {
 }
 
 /** Goes on until the person leaves, or there are no more lines. */
-export const loop = (chat: Chat, lines: Lines, screen: Screen) =>
+export const loop = (chat: Chat, lines: Lines) =>
   Effect.gen(function* () {
-    const { err } = screen.output
+    const output = yield* Output
+    const screen = screenOf(output)
+    const { err } = output
     const outcome = { said: 0, failed: 0 }
     let pressedAt = -Infinity
     while (true) {
-      const read = yield* message(chat, lines, screen)
+      const read = yield* message(chat, lines)
       if (read._tag === "End") return outcome
       if (read._tag === "Interrupt") {
         const now = yield* Clock.currentTimeMillis
@@ -53,10 +55,9 @@ export const loop = (chat: Chat, lines: Lines, screen: Screen) =>
       const cancelled = yield* Deferred.make<void>()
       const pressed = Effect.raceFirst(lines.interrupted, Deferred.await(cancelled))
       const ended = yield* turn(answer(chat, said), pressed).pipe(
-        Effect.provideService(Output, screen.output),
-        Effect.provideService(Asking, asking(lines, screen, Deferred.succeed(cancelled, undefined)))
+        Effect.provideService(Asking, asking({ lines, err, screen, cancel: Deferred.succeed(cancelled, undefined) }))
       )
-      yield* screen.freshLine
+      yield* screen.inTurn(screen.endLine)
       if (ended._tag === "Abandoned") return outcome
       if (ended._tag === "Cancelled") {
         outcome.failed += 1
@@ -84,17 +85,22 @@ const answer = (chat: Chat, said: Exclude<ReturnType<typeof parse>, { readonly _
 const addressed = (chat: Chat, name: string): string =>
   /[,:]$/.test(name) && !chat.roster.names().includes(name) ? name.slice(0, -1) : name
 
-/** An error in one line. What the command itself has to say may have several. */
-const textOf = (cause: Cause.Cause<unknown>): string =>
-  Cause.squash(cause) instanceof CliError ? clean(messageOf(cause)) : short(messageOf(cause), 1000)
+/** An error in one line. What makes no sense as it was said may have several places. */
+const textOf = (cause: Cause.Cause<unknown>): string => {
+  const error = Cause.squash(cause)
+  return error instanceof CliError && error.status === status.usage
+    ? clean(error.message)
+    : short(messageOf(cause), 1000)
+}
 
 /** A message: a line, and all that follow while they end with a backslash. */
-const message = (chat: Chat, lines: Lines, screen: Screen): Effect.Effect<Read, CliErrorType> =>
+const message = (chat: Chat, lines: Lines): Effect.Effect<Read, CliErrorType, Output> =>
   Effect.gen(function* () {
-    const { err } = screen.output
+    const output = yield* Output
+    const { alone } = screenOf(output)
     const complete_ = (line: string) => complete(line, chat.roster.names())
     const ask = (prompt: string, isFirst: boolean) =>
-      screen.alone(lines.read({ prompt: paint(err, "bold", prompt), ...(isFirst && { complete: complete_ }) }))
+      alone(lines.read({ prompt: paint(output.err, "bold", prompt), ...(isFirst && { complete: complete_ }) }))
     let text = ""
     while (true) {
       const read = yield* ask(text === "" ? "> " : "… ", text === "")

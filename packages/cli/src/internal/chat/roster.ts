@@ -22,6 +22,7 @@ export const roster = (first: Running): Roster => {
     return latest
   })
   return {
+    running: now,
     agents: Effect.map(now, ({ agents }) => agents),
     get: (name) =>
       Effect.gen(function* () {

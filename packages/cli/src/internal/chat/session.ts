@@ -31,7 +31,6 @@ export const sessionOf = ({ isLast, session }: Which): Effect.Effect<Kept, CliEr
       return yield* usage("--session and --continue each say which session it is: take one of them.")
     }
     const name = session ?? (isLast ? yield* last : yield* newName)
-    if (name === "") return yield* usage("--session takes a name that is not empty.")
     return yield* keptOf(name)
   })
 

@@ -11,14 +11,13 @@ import * as History from "../chat/history.ts"
 import { LineReader } from "../chat/Lines.ts"
 import { loop } from "../chat/loop.ts"
 import { roster } from "../chat/roster.ts"
-import * as Screen from "../chat/screen.ts"
 import { keptOf, keptText, sessionOf } from "../chat/session.ts"
 import { failed } from "../failure.ts"
 import { Output } from "../Output.ts"
 import { Project } from "../Project.ts"
 import { running } from "../running.ts"
 import { clean, paint } from "../text.ts"
-import { contextMode, database, inProject, model, session } from "./common.ts"
+import { allow, contextMode, database, inProject, model, session, sessionName } from "./common.ts"
 
 const agent = Args.text({ name: "agent" }).pipe(
   Args.withDescription("The agent that answers what is said to nobody else."),
@@ -26,10 +25,6 @@ const agent = Args.text({ name: "agent" }).pipe(
 )
 const isLast = Options.boolean("continue").pipe(
   Options.withDescription("Goes on with the last session of the project.")
-)
-const allow = Options.text("allow").pipe(
-  Options.withDescription("A tool that changes things and is not asked about: a glob over names. Can be said often."),
-  Options.repeated
 )
 
 /** `heddle chat` */
@@ -43,7 +38,7 @@ export const chat = Command.make(
           const { config } = yield* Project
           const name = Option.getOrElse(given.agent, () => config.agent ?? assistant.name)
           const file = yield* Agents.find(running.agents, name)
-          const kept = yield* sessionOf({ session: Option.getOrUndefined(given.session), isLast: given.continue })
+          const kept = yield* sessionOf({ session: yield* sessionName(given.session), isLast: given.continue })
           const chat: Chat = {
             session: kept.session,
             agent: file.name,
@@ -52,14 +47,12 @@ export const chat = Command.make(
           }
           const { open } = yield* LineReader
           const lines = yield* open(yield* History.open)
-          const screen = yield* Screen.make(yield* Output)
-          const { err } = screen.output
+          const { err } = yield* Output
           if (kept.conversations.length > 0) {
             yield* err.write(clean(`Session ${JSON.stringify(kept.session)} goes on: ${keptText(kept)}.\n`))
           }
           if (lines.isTerminal) yield* err.write(`You talk to ${clean(name)}. /help says what else you can do.\n`)
-          const ended = yield* Effect.exit(loop(chat, lines, screen))
-          yield* screen.freshLine
+          const ended = yield* Effect.exit(loop(chat, lines))
           if ((yield* keptOf(chat.session)).conversations.length > 0) {
             const words = ["chat", ...Option.toArray(given.agent), "--session", chat.session]
             const db = Option.match(given.db, { onNone: () => [], onSome: (file) => ["--db", file] })

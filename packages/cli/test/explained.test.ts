@@ -1,0 +1,107 @@
+import * as Effect from "effect/Effect"
+import { expect, it } from "vitest"
+import { AgentFile, HandlerRegistry } from "../src/index.ts"
+import type { Agents } from "../src/internal/agents/Agents.ts"
+import { approvals } from "../src/internal/agents/approval.ts"
+import { explained } from "../src/internal/agents/explained.ts"
+import type { Options } from "../src/internal/agents/resolve.ts"
+import { models } from "../src/internal/models/choose.ts"
+import { providers } from "../src/internal/services.ts"
+
+const agentsOf = (files: Readonly<Record<string, string>>): Agents => {
+  const all = Object.entries(files).map(([path, text]) => AgentFile.parse(text, { path }))
+  return {
+    all: new Map(all.flatMap(({ agent }) => (agent === undefined ? [] : [[agent.name, agent]]))),
+    shadowed: [],
+    problems: [],
+    broken: new Map()
+  }
+}
+
+const explain = (
+  files: Readonly<Record<string, string>>,
+  name: string,
+  { variables = {}, ...rest }: Partial<Options> & { readonly variables?: Record<string, string> } = {}
+) => {
+  const agents = agentsOf(files)
+  const environment = { variables }
+  const options: Options = {
+    agents,
+    handlers: HandlerRegistry.builtIn,
+    models: models({}, providers, environment),
+    choice: { model: "offline/offline", from: "no other model was found" },
+    approvals: approvals([]),
+    environment,
+    cwd: "/",
+    ...rest
+  }
+  return Effect.runPromise(explained(agents.all.get(name)!, options))
+}
+
+it("each setting says where it came from", async () => {
+  const text = "---\nmaxSteps: 3\ncontextMode: summarized\nmemory:\n  historyLimit: 2\n---\nBe brief.\n"
+  const { settings } = await explain({ "agents/terse.md": text }, "terse")
+  const of = (key: string) => settings.find((setting) => setting.key === key)
+  expect(of("model")).toEqual({ key: "model", value: "offline/offline", from: "no other model was found" })
+  expect(of("maxSteps")).toEqual({ key: "maxSteps", value: 3, from: "agents/terse.md" })
+  expect(of("onStepLimit")).toEqual({ key: "onStepLimit", value: "error", from: "default" })
+  expect(of("summarizeAfter")).toEqual({ key: "summarizeAfter", value: 20, from: "default" })
+  expect(of("memory.historyLimit")).toEqual({ key: "memory.historyLimit", value: 2, from: "agents/terse.md" })
+  expect(of("memory.summaryTrigger")).toEqual({ key: "memory.summaryTrigger", value: 30, from: "default" })
+})
+
+it("the handlers stand in their order, the approval innermost", async () => {
+  const text = [
+    "---",
+    "rag: { topK: 2 }",
+    "mcp: { files: { command: serve-files } }",
+    "handlers: [{ name: instructions, options: { text: Hello } }]",
+    "---",
+    "Be brief."
+  ].join("\n")
+  const { pipeline, servers } = await explain({ "agents/terse.md": text }, "terse")
+  expect(pipeline.match(/^\d\. \S+/gm)).toEqual(["1. memory", "2. rag", "3. files", "4. instructions", "5. approval"])
+  expect(servers).toEqual([{ name: "files", at: "serve-files", prefix: "files_", variables: [] }])
+})
+
+it("all that is wrong is told at once, with the file", async () => {
+  const text = [
+    "---",
+    "model: opnai/gpt-5",
+    "memory: { summaryModel: openai/gpt-5 }",
+    "agents: [clrk, other]",
+    "mcp: { hub: { url: 'http://localhost:1/mcp', headers: { authorization: { from: HUB_TOKEN } } } }",
+    "handlers: [instrctions, { name: instructions, options: { txt: Hello } }]",
+    "output: { type: nonsense }",
+    "---",
+    "Be brief."
+  ].join("\n")
+  const files = {
+    "agents/terse.md": text,
+    "agents/other.md": "---\nagents: [terse]\n---\nHello.",
+    "agents/clerk.md": "Hi"
+  }
+  const { pipeline, problems } = await explain(files, "terse")
+  expect(pipeline).toBe("")
+  expect(problems).toEqual([
+    expect.stringContaining('agents/terse.md: model: unknown provider "opnai"'),
+    'agents/terse.md: memory.summaryModel: the model "openai/gpt-5" needs an API key: set the environment variable OPENAI_API_KEY',
+    "agents/terse.md: mcp.hub.headers.authorization: the environment variable HUB_TOKEN is not set",
+    expect.stringContaining('is "clerk" meant?'),
+    expect.stringContaining('agents/terse.md: handlers[0]: unknown handler "instrctions"'),
+    expect.stringContaining("agents/terse.md: handlers[1].options.txt"),
+    expect.stringContaining("agents/terse.md: handlers[1].options.text"),
+    expect.stringContaining("agents/terse.md: output: "),
+    "agents/other.md: agents: they ask each other in a circle: terse → other → terse"
+  ])
+})
+
+it("no value of the environment is told", async () => {
+  const text =
+    "---\nmcp: { hub: { url: 'http://localhost:1/mcp?key=canary', headers: { a: { from: HUB_TOKEN } } } }\n---\nHi"
+  const told = await explain({ "agents/terse.md": text }, "terse", { variables: { HUB_TOKEN: "canary" } })
+  expect(JSON.stringify({ ...told, file: undefined })).not.toContain("canary")
+  expect(told.servers).toEqual([
+    { name: "hub", at: "http://localhost:1/mcp", prefix: "hub_", variables: ["HUB_TOKEN"] }
+  ])
+})
