@@ -53,8 +53,10 @@ export const loop = (chat: Chat, lines: Lines) =>
       if (said._tag === "Nothing") continue
       outcome.said += 1
       const cancelled = yield* Deferred.make<void>()
-      const pressed = Effect.raceFirst(lines.interrupted, Deferred.await(cancelled))
-      const ended = yield* turn(answer(chat, said), pressed).pipe(
+      const ended = yield* turn(answer(chat, said), {
+        cancel: Effect.raceFirst(lines.interrupted, Deferred.await(cancelled)),
+        abandon: lines.interrupted
+      }).pipe(
         Effect.provideService(Asking, asking({ lines, err, screen, cancel: Deferred.succeed(cancelled, undefined) }))
       )
       yield* screen.inTurn(screen.endLine)

@@ -10,19 +10,19 @@ export type Ended<A, E> =
   | { readonly _tag: "Abandoned" }
 
 /**
- * Does something until it is done or cancelled: the first time that `pressed` comes
- * to its end, it is interrupted, with all that it has started; the second time, it is
- * not waited for any more.
+ * Does something until it is done or cancelled: when `cancel` comes to its end, it is
+ * interrupted, with all that it has started. When `abandon` comes to its end before
+ * that is over, it is not waited for any more.
  */
 export const turn = <A, E, R>(
   work: Effect.Effect<A, E, R>,
-  pressed: Effect.Effect<unknown>
+  { abandon, cancel }: { readonly cancel: Effect.Effect<unknown>; readonly abandon: Effect.Effect<unknown> }
 ): Effect.Effect<Ended<A, E>, never, R> =>
   Effect.gen(function* () {
     // No child of this fiber: that would be waited for in any case.
     const fiber = yield* Effect.forkDaemon(work)
     const done = Effect.map(Fiber.await(fiber), (exit): Ended<A, E> => ({ _tag: "Done", exit }))
-    const first = yield* Effect.raceFirst(done, Effect.asVoid(pressed)).pipe(
+    const first = yield* Effect.raceFirst(done, Effect.asVoid(cancel)).pipe(
       Effect.onInterrupt(() => Fiber.interrupt(fiber))
     )
     if (first !== undefined) return first
@@ -32,6 +32,6 @@ export const turn = <A, E, R>(
       Effect.map(done, (ended): Ended<A, E> =>
         ended._tag === "Done" && ended.exit._tag === "Success" ? ended : { _tag: "Cancelled" }
       ),
-      Effect.as(pressed, { _tag: "Abandoned" } as const)
+      Effect.as(abandon, { _tag: "Abandoned" } as const)
     )
   })
