@@ -4,9 +4,10 @@
  */
 import * as Effect from "effect/Effect"
 import * as Agents from "../agents/Agents.ts"
+import { explained } from "../agents/explained.ts"
 import { usage } from "../failure.ts"
 import { Output } from "../Output.ts"
-import { clean } from "../text.ts"
+import { clean, jsonText } from "../text.ts"
 import type { Chat, Needs } from "./Chat.ts"
 
 type Action = (chat: Chat, words: ReadonlyArray<string>) => Effect.Effect<void, unknown, Needs>
@@ -36,4 +37,18 @@ export const info: Action = (chat, [name = chat.agent]) =>
 export const create: Action = later("/agents create")
 export const validate: Action = later("/agents validate")
 export const remove: Action = later("/agents delete")
-export const explain: Action = info
+
+export const explain: Action = (chat, [name = chat.agent]) =>
+  Effect.gen(function* () {
+    const { out } = yield* Output
+    const { agents, options } = yield* chat.roster.running
+    const { pipeline, problems, servers, settings, tools } = yield* explained(yield* Agents.find(agents, name), options)
+    const lines = [
+      ...settings.map(({ from, key, value }) => `${key}: ${jsonText(value)} (${from})`),
+      ...tools.map(({ asks, name }) => `tool ${name}${asks ? ", which asks first" : ""}`),
+      ...servers.map(({ at, name }) => `tools of ${name}, at ${at}`),
+      ...problems,
+      pipeline
+    ]
+    yield* out.write(lines.map((line) => `${clean(line).trimEnd()}\n`).join(""))
+  })
