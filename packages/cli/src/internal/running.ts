@@ -23,7 +23,7 @@ import { type CliError, failed, usage } from "./failure.ts"
 import { type Choice, choose, models, nothing } from "./models/choose.ts"
 import { Output } from "./Output.ts"
 import { Project } from "./Project.ts"
-import { fleeting, layer, type Services, stored } from "./services.ts"
+import { fleeting, layer, searching, type Services, stored } from "./services.ts"
 import { screenOf } from "./show/Screen.ts"
 import { paint } from "./text.ts"
 
@@ -123,7 +123,10 @@ export const running = <A, E, R>(
         }
       }
       const services = layer({
-        stores: options.keep ? stored(project.database) : fleeting,
+        stores: options.keep
+          ? stored(project.database)
+          : // Nothing is kept of what is said, but what was indexed is there.
+            Layer.merge(fleeting, searching(project.database)),
         defaultModel: choice.model,
         providers,
         models: known.entries([choice.model, ...modelsOf(first)])

@@ -1,14 +1,16 @@
 /**
  * What agents and workflows run on: the models, and what is kept.
  */
+import { FileSystem } from "@effect/platform/FileSystem"
 import type { ChatModel } from "@heddle/core"
 import { Conversations, Summaries } from "@heddle/memory"
-import { type ModelProvider, ModelRegistry, OfflineEmbedding } from "@heddle/models"
+import { type ModelProvider, ModelRegistry } from "@heddle/models"
 import * as aiSdk from "@heddle/models/aiSdk"
-import { type DocumentIndex, LexicalIndex, type Retriever } from "@heddle/rag"
-import { type DatabaseError, SqlConversations, SqlHistoryStore, SqlRetriever } from "@heddle/sql"
-import * as libsql from "@heddle/sql/libsql"
+import { type DocumentIndex, LexicalIndex, RagErrors, Retriever } from "@heddle/rag"
+import type { DatabaseError } from "@heddle/sql"
 import { HistoryStore } from "@heddle/workflow"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
 /** What is kept: in the file, or for as long as the command runs. */
@@ -20,11 +22,12 @@ export type Services = Stores | Summaries.Summaries | ChatModel.ChatModel | Mode
 
 /** What is kept in a file. */
 export const stored = (filename: string): Layer.Layer<Stores, DatabaseError.DatabaseError> =>
-  Layer.mergeAll(
-    SqlConversations.layer,
-    SqlHistoryStore.layer,
-    SqlRetriever.layer().pipe(Layer.provide(OfflineEmbedding.layer))
-  ).pipe(Layer.provide(libsql.layer({ filename })))
+  Layer.unwrapEffect(
+    Effect.map(
+      Effect.promise(() => import("./stored.ts")),
+      ({ stored }) => stored(filename)
+    )
+  )
 
 /** What is kept for as long as the command runs. */
 export const fleeting: Layer.Layer<Stores> = Layer.mergeAll(
@@ -32,6 +35,31 @@ export const fleeting: Layer.Layer<Stores> = Layer.mergeAll(
   HistoryStore.layerMemory(),
   LexicalIndex.layer
 )
+
+/** Searches the index in a file, which is opened when somebody searches, and not made where it is not there. */
+export const searching = (filename: string): Layer.Layer<Retriever.Retriever, never, FileSystem> =>
+  Layer.scoped(
+    Retriever.Retriever,
+    Effect.gen(function* () {
+      const fs = yield* FileSystem
+      const scope = yield* Effect.scope
+      const unavailable = (message: string, cause?: unknown) =>
+        new RagErrors.RetrievalError({ reason: "Unavailable", message, cause })
+      const opened = yield* Effect.cached(
+        Effect.gen(function* () {
+          if (!(yield* Effect.orElseSucceed(fs.exists(filename), () => false))) {
+            return yield* unavailable("Nothing is indexed yet: heddle index FOLDER indexes the documents of a folder.")
+          }
+          const { indexed } = yield* Effect.promise(() => import("./stored.ts"))
+          const context = yield* Effect.mapError(Layer.buildWithScope(indexed(filename), scope), (error) =>
+            unavailable(error.message, error)
+          )
+          return Context.get(context, Retriever.Retriever)
+        })
+      )
+      return { search: (query) => Effect.flatMap(opened, (retriever) => retriever.search(query)) }
+    })
+  )
 
 /** Providers that every command has, whose models can be named as `provider/model`. */
 export const providers: ReadonlyArray<ModelProvider.ModelProvider> = [
@@ -43,8 +71,8 @@ export const providers: ReadonlyArray<ModelProvider.ModelProvider> = [
 ]
 
 /** All of it. `defaultModel` answers where nobody names a model; it has to be in the registry when it is asked. */
-export const layer = <E>(options: {
-  readonly stores: Layer.Layer<Stores, E>
+export const layer = <E, R>(options: {
+  readonly stores: Layer.Layer<Stores, E, R>
   readonly defaultModel: string
   readonly providers: ReadonlyArray<ModelProvider.ModelProvider>
   readonly models: ReadonlyArray<ModelRegistry.Entry>

@@ -3,13 +3,14 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { describe } from "../failure.ts"
 
+type JsonSchema = Readonly<Record<string, unknown>>
+
 /** A schema that shows the model what the file says, and checks the answer by it. Fails with what is wrong with the file's. */
-export const outputOf = (
-  jsonSchema: Readonly<Record<string, unknown>>
-): Effect.Effect<Schema.Schema<unknown>, string> =>
+export const outputOf = (said: JsonSchema): Effect.Effect<Schema.Schema<unknown>, string> =>
   Effect.tryPromise({
     try: async () => {
-      const is2020 = String(jsonSchema["$schema"] ?? "").includes("2020-12")
+      const jsonSchema = "$defs" in said ? withDefinitions(said) : said
+      const is2020 = String(said["$schema"] ?? "").includes("2020-12")
       const { Ajv } = is2020 ? { Ajv: (await import("ajv/dist/2020.js")).Ajv2020 } : await import("ajv")
       const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false, logger: false })
       const validate = ajv.compile(jsonSchema)
@@ -22,3 +23,21 @@ export const outputOf = (
     },
     catch: describe
   })
+
+/** The same under the older of the two names for definitions: what stands under the newer is taken for its own by what makes JSON Schemas of schemas. */
+const withDefinitions = ({ $defs, definitions, ...rest }: JsonSchema): JsonSchema => ({
+  ...(renamed(rest) as JsonSchema),
+  // There are both where somebody has put two schemas together.
+  definitions: { ...(renamed(definitions) as object | undefined), ...(renamed($defs) as object) }
+})
+
+const renamed = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(renamed)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      key === "$ref" && typeof inner === "string" ? inner.replace(/^#\/\$defs\//, "#/definitions/") : renamed(inner)
+    ])
+  )
+}

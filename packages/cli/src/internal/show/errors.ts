@@ -2,7 +2,7 @@
 import { Errors } from "@heddle/core"
 import { MemoryErrors } from "@heddle/memory"
 import { RagErrors } from "@heddle/rag"
-import { DatabaseError } from "@heddle/sql"
+import { DatabaseError } from "@heddle/sql/DatabaseError"
 import type { AgentFile } from "../../AgentFile.ts"
 import { CliError, describe, failed, usage } from "../failure.ts"
 import { clean } from "../text.ts"
@@ -38,7 +38,7 @@ export const told = (error: unknown, { name, path }: Pick<AgentFile, "name" | "p
   if (error instanceof Errors.InvalidOutput) {
     return failed(`${message}\nHave another model answer with --model, or change "output" in ${path}.`, error)
   }
-  if (error instanceof MemoryErrors.ConversationsUnavailable && error.cause instanceof DatabaseError.DatabaseError) {
+  if (error instanceof MemoryErrors.ConversationsUnavailable && error.cause instanceof DatabaseError) {
     return failed(clean(error.cause.message), error)
   }
   if (error instanceof MemoryErrors.InvalidMemory || error instanceof RagErrors.InvalidRag) {

@@ -13,6 +13,9 @@ export interface ToolCall {
 /** Columns of a line where nobody knows how many there are. */
 const unknown = 200
 
+/** Columns in which a reason can be read; where there are fewer it gets a line of its own. */
+const readable = 30
+
 /** Columns that a line may have: one is left, since a terminal begins a new line behind the last. */
 export const room = (sheet: Sheet): number => (sheet.isTerminal ? Math.max(10, sheet.columns() - 1) : unknown)
 
@@ -64,15 +67,18 @@ export const finishedLine = (
 ): string => {
   const [mark, colour] = marks[outcome._tag]
   const said = outcomeText(outcome)
+  const width = room(sheet) - indent
   const took = ` ${time(milliseconds)}`
-  const left = room(sheet) - indent - 2
-  const name = short(call.name, left)
+  const name = short(call.name, width - 2)
+  const rest = Math.max(0, width - 2 - widthOf(name) - took.length)
   // Why it went wrong is worth more than what with.
-  const rest = Math.max(0, left - widthOf(name) - took.length)
   const args = argumentsOf(call, said === "" ? rest : Math.floor(rest / 3))
-  const why = said === "" ? "" : `: ${short(said, Math.max(8, rest - widthOf(args) - 2))}`
-  const fits = rest > 0 ? took : ""
-  return `${" ".repeat(indent)}${paint(sheet, colour, mark)} ${name}${paint(sheet, "dim", `${args}${fits}`)}${why}`
+  const left = rest - widthOf(args) - 2
+  const line = `${" ".repeat(indent)}${paint(sheet, colour, mark)} ${name}${paint(sheet, "dim", `${args}${rest > 0 ? took : ""}`)}`
+  if (said === "") return line
+  return left >= Math.min(readable, widthOf(said))
+    ? `${line}: ${short(said, left)}`
+    : `${line}\n${" ".repeat(indent + 2)}${short(said, width - 2)}`
 }
 
 /** A call in which there is more to see. */

@@ -4,7 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { Output } from "../Output.ts"
-import { clean, jsonText } from "../text.ts"
+import { clean, jsonText, paint } from "../text.ts"
 import { showingJson } from "./json.ts"
 import { finishedLine, resetLine, startedLine, type ToolCall, waitingLine, warningLine } from "./lines.ts"
 import { type Screen, screenOf } from "./Screen.ts"
@@ -190,9 +190,12 @@ class View {
   private completed({ output, text }: AgentRun.AgentResult): Effect.Effect<void> {
     const isShown = this.how.stream && this.said.trim() === text.trim()
     const answer = this.how.structured ? jsonText(output, 2) : clean(text)
-    const rest = isShown || answer === "" ? Effect.void : Effect.zipRight(this.screen.endLine, this.screen.text(answer))
+    const rest = isShown ? Effect.void : Effect.zipRight(this.screen.endLine, this.screen.text(answer))
     this.isGoing = false
-    return Effect.zipRight(rest, this.screen.endLine)
+    const { err } = this.output
+    return answer === ""
+      ? this.screen.line(paint(err, "dim", "The model said nothing."))
+      : Effect.zipRight(rest, this.screen.endLine)
   }
 }
 

@@ -1,0 +1,79 @@
+import { Errors } from "@heddle/core"
+import type { ModelProvider } from "@heddle/models"
+import { ScriptedModel } from "@heddle/testing"
+import * as Effect from "effect/Effect"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { expect, it } from "vitest"
+import { HandlerRegistry } from "../src/index.ts"
+import { makeWorld } from "./support.ts"
+
+const run = async (handlers: string, script: ScriptedModel.Script, files: Readonly<Record<string, string>> = {}) => {
+  const { heddle } = makeWorld({
+    "agents/clerk.md": `---\ntools: { allow: [read_file, fetch_url] }\nhandlers: ${handlers}\n---\nHi.\n`,
+    ...files
+  })
+  const provider: ModelProvider.ModelProvider = {
+    name: "scripted",
+    make: () => Effect.map(ScriptedModel.make(script), ({ service }) => service)
+  }
+  return heddle(["run", "clerk", "Hi"], { providers: [provider], variables: { HEDDLE_MODEL: "scripted/any" } })
+}
+
+it("each handler says what it does", () => {
+  expect(Object.keys(HandlerRegistry.builtIn)).toEqual([
+    "instructions",
+    "retry",
+    "timeout",
+    "toolTimeout",
+    "maxToolResult"
+  ])
+  for (const { description } of Object.values(HandlerRegistry.builtIn)) expect(description).toMatch(/^[A-Z].*\.$/)
+})
+
+it("retry asks the model again after what may pass, and not after what stays", async () => {
+  const failing =
+    (reason: Errors.ModelErrorReason): ScriptedModel.Script =>
+    (_, turn) =>
+      turn < 2 ? new Errors.ModelError({ reason, message: "No." }) : "Yes."
+  expect((await run("[{ name: retry, options: { baseDelay: 1 } }]", failing("Overloaded"))).out).toBe("Yes.\n")
+  expect((await run("[{ name: retry, options: { baseDelay: 1 } }]", failing("BadRequest"))).status).toBe(1)
+  expect((await run("[{ name: retry, options: { baseDelay: 1, times: 1 } }]", failing("Overloaded"))).status).toBe(1)
+})
+
+it("timeout ends a call of the model that takes too long", async () => {
+  const { err, status } = await run("[{ name: timeout, options: { total: 20 } }]", [
+    { text: "Late.", delay: "1 minute" }
+  ])
+  expect(status).toBe(1)
+  expect(err).toContain("has not finished within 20ms")
+})
+
+it("toolTimeout tells the model of a tool that takes too long", async () => {
+  const server = createServer(() => {})
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const script: ScriptedModel.Script = (request, turn) =>
+    turn === 0 ? { calls: [{ tool: "fetch_url", arguments: { url } }] } : JSON.stringify(request.history)
+  const { out } = await run("[{ name: toolTimeout, options: { after: 20 millis } }]", script)
+  server.closeAllConnections()
+  server.close()
+  expect(out).toContain("did not answer within 20ms")
+})
+
+it("maxToolResult cuts what a tool gives, and says so once", async () => {
+  const script: ScriptedModel.Script = (request, turn) =>
+    turn === 0 ? { calls: [{ tool: "read_file", arguments: { path: "a.txt" } }] } : JSON.stringify(request.history)
+  const cut = await run("[{ name: maxToolResult, options: { characters: 3 } }]", script, { "a.txt": "abcdef" })
+  expect(cut.out).toContain('"abc\\n[The rest is left out: a result may have 3 characters.]"')
+  expect(
+    (await run("[{ name: maxToolResult, options: { characters: 6 } }]", script, { "a.txt": "abcdef" })).out
+  ).toContain('"abcdef"')
+})
+
+it("options that make no sense are told with what is expected", async () => {
+  const { err, status } = await run("[{ name: retry, options: { times: -1, baseDelay: soon } }]", ["Hi"])
+  expect(status).toBe(2)
+  expect(err).toContain("agents/clerk.md: handlers[0].options.times: expected a whole number from 0")
+  expect(err).toContain('agents/clerk.md: handlers[0].options.baseDelay: expected a time such as "10 seconds"')
+})
