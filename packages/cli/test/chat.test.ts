@@ -111,7 +111,7 @@ describe("what is said", () => {
       'is "/agents" meant?',
       'is "/agents run" meant?',
       "A text that begins with / is said with //.",
-      "Which agent? /agents info takes a name.",
+      "Which agent? A name stands behind the command.",
       'What is "--yse" here? There is --yes.',
       "n is a whole number from 1"
     ]) {

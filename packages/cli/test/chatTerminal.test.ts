@@ -55,34 +55,12 @@ describe.skipIf(unavailable !== undefined)("a chat in a terminal", () => {
   it("Tab completes commands, agents and context modes", async () => {
     const terminal = place().chat()
     await terminal.see(ready)
-    // A key at a time, as a person types: in a text that comes at once Tab is a part of it.
-    const typed = async (keys: string, seen: string) => {
-      terminal.type(keys)
-      await terminal.see(`> ${keys}`)
-      terminal.type(key.tab)
-      await terminal.see(`> ${seen}`)
-    }
-    await typed("/agents con", "/agents context")
-    terminal.type("re")
-    await terminal.see("context re")
-    terminal.type(key.tab)
-    await terminal.see("context reviewer")
-    terminal.type("sum")
-    await terminal.see("reviewer sum")
-    terminal.type(key.tab)
-    await terminal.see("reviewer summarized")
-    terminal.type(key.enter)
+    terminal.type(`/agents con${key.tab}re${key.tab}sum${key.tab}${key.enter}`)
     await terminal.see("> /agents context reviewer summarized \nreviewer: summarized (in this chat)\n>")
-    await typed("/h", "/h")
-    terminal.type(key.tab)
+    terminal.type(`/h${key.tab}${key.tab}`)
     await terminal.see(/\/history +\/help/)
-    terminal.type(key.ctrlC)
-    await terminal.see(ready)
-    await typed("@wri", "@writer")
-    terminal.type("hello")
-    await terminal.see("@writer hello")
-    terminal.type(key.enter)
-    await terminal.see("> @writer hello\n@writer\nI was told")
+    terminal.type(`${key.ctrlC}@wri${key.tab}--c${key.tab}sh${key.tab}hello${key.enter}`)
+    await terminal.see("> @writer --context-mode shared hello\n@writer\nI was told")
   })
 
   it("arrow up brings back what was typed, in a later chat also; not what began with a space, nor what answered a question", async () => {

@@ -14,12 +14,16 @@ export interface Service {
   readonly agentFolders: ReadonlyArray<{ readonly path: string; readonly scope: Scope }>
   /** What the configuration files say, that of the project over that of the user. */
   readonly config: Config
+  /** Which file has said it, as it is shown. Of what several say together: the first of them. */
+  readonly saidBy: { readonly [Key in keyof Config]?: string }
   /** Those that could be: the project's, then the user's. */
   readonly configFiles: ReadonlyArray<{ readonly path: string; readonly scope: Scope }>
   /** The folder of what is kept. */
   readonly dataFolder: string
   /** The file of conversations, histories and indexes. */
   readonly database: string
+  /** A path as one reads it: in the project from the folder on in which the command was called, else as it is. */
+  readonly shown: (path: string) => string
 }
 
 /** Where things are. */

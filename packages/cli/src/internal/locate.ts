@@ -2,48 +2,116 @@
 import { FileSystem } from "@effect/platform/FileSystem"
 import { Path } from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import type { CliError } from "./failure.ts"
+import type { Problem } from "../AgentFile.ts"
+import { type Config, merged, type Read, readConfig } from "./config.ts"
+import { type CliError, usage } from "./failure.ts"
 import { Environment, variable } from "./Environment.ts"
-import { type Service } from "./Project.ts"
+import { isError, problemText } from "./problems.ts"
+import type { Service } from "./Project.ts"
+import { readText } from "./readText.ts"
 
-/** Finds the project. `database`: the file that is asked for. */
-export const locate = (options: {
+/** What is asked for over what is usual. */
+export interface Options {
+  /** The file of conversations. */
   readonly database?: string | undefined
-}): Effect.Effect<Service, CliError, Environment | FileSystem | Path> =>
+}
+
+/** A project whose configuration may have errors, of which nothing is in it then. */
+export interface Survey {
+  readonly project: Service
+  readonly problems: ReadonlyArray<Problem>
+  /** The configuration files that are there, by their paths as they are shown. */
+  readonly files: ReadonlyMap<string, Read>
+}
+
+type Needs = Environment | FileSystem | Path
+
+/** Finds the project. Fails with all that is wrong with its configuration. */
+export const locate = (options: Options): Effect.Effect<Service, CliError, Needs> =>
+  Effect.flatMap(survey(options), ({ problems, project }) => {
+    const errors = problems.filter(isError)
+    return errors.length === 0
+      ? Effect.succeed(project)
+      : usage(["The configuration has errors:", ...errors.map(problemText)].join("\n"))
+  })
+
+/** Finds the project, whatever is wrong with its configuration. */
+export const survey = (options: Options = {}): Effect.Effect<Survey, never, Needs> =>
   Effect.gen(function* () {
     const environment = yield* Environment
-    const fs = yield* FileSystem
     const path = yield* Path
-    const has = (folder: string) => Effect.orElseSucceed(fs.exists(path.join(folder, ".heddle")), () => false)
-    let root = environment.cwd
-    for (let at = environment.cwd; ; at = path.dirname(at)) {
-      if (yield* has(at)) {
-        root = at
-        break
-      }
-      if (at === path.dirname(at)) break
+    const cwd = yield* real(environment.cwd)
+    const root = yield* real(yield* rootOf(environment.cwd))
+    const shown = (file: string): string => {
+      const inside = path.relative(root, file)
+      return inside.startsWith("..") || path.isAbsolute(inside) ? file : path.relative(cwd, file) || "."
     }
-    root = yield* Effect.orElseSucceed(fs.realPath(root), () => root)
     const under = (name: string, usual: ReadonlyArray<string>) =>
       path.join(variable(environment, name) ?? path.join(environment.home, ...usual), "heddle")
     const configFolder = under("XDG_CONFIG_HOME", [".config"])
     const dataFolder = under("XDG_DATA_HOME", [".local", "share"])
-    return {
+    const ofProject = { path: path.join(root, ".heddle", "config.yaml"), scope: "project" } as const
+    const ofUser = { path: path.join(configFolder, "config.yaml"), scope: "user" } as const
+    const over = yield* configIn(ofProject.path, shown)
+    const below = yield* configIn(ofUser.path, shown)
+    const config = merged(over.config, below.config)
+    const project: Service = {
       root,
       agentFolders: [
         { path: path.join(root, ".heddle", "agents"), scope: "project" },
         { path: path.join(root, "agents"), scope: "project" },
         { path: path.join(configFolder, "agents"), scope: "user" }
       ],
-      config: {},
-      configFiles: [
-        { path: path.join(root, ".heddle", "config.yaml"), scope: "project" },
-        { path: path.join(configFolder, "config.yaml"), scope: "user" }
-      ],
+      config,
+      saidBy: { ...saidBy(below.config, ofUser.path, shown), ...saidBy(over.config, ofProject.path, shown) },
+      configFiles: [ofProject, ofUser],
       dataFolder,
       database:
         options.database === undefined
-          ? path.join(dataFolder, "heddle.db")
-          : path.resolve(environment.cwd, options.database)
+          ? (config.database ?? path.join(dataFolder, "heddle.db"))
+          : path.resolve(environment.cwd, options.database),
+      shown
+    }
+    return {
+      project,
+      problems: [...over.problems, ...below.problems],
+      files: new Map([over, below].flatMap((file) => (file.read === undefined ? [] : [[file.path, file.read]])))
     }
   })
+
+/** A folder without links in it, if there is a way to know. */
+const real = (folder: string): Effect.Effect<string, never, FileSystem> =>
+  Effect.flatMap(FileSystem, (fs) => Effect.orElseSucceed(fs.realPath(folder), () => folder))
+
+const rootOf = (cwd: string): Effect.Effect<string, never, FileSystem | Path> =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem
+    const path = yield* Path
+    for (let at = cwd; ; at = path.dirname(at)) {
+      if (yield* Effect.orElseSucceed(fs.exists(path.join(at, ".heddle")), () => false)) return at
+      if (at === path.dirname(at)) return cwd
+    }
+  })
+
+/** What a configuration file says, if it is there. Paths in it begin at its folder. */
+const configIn = (file: string, shown: (path: string) => string) =>
+  Effect.gen(function* () {
+    const path = yield* Path
+    const fs = yield* FileSystem
+    const at = { path: shown(file) }
+    const nothing = { ...at, config: {} as Config, problems: [] as ReadonlyArray<Problem>, read: undefined }
+    if (!(yield* Effect.orElseSucceed(fs.exists(file), () => true))) return nothing
+    const text = yield* readText(file)
+    if (text._tag !== "Text") {
+      const { message, place } =
+        text._tag === "Folder" ? { message: "is a folder", place: { line: 1, column: 1 } } : text
+      return { ...nothing, problems: [{ ...at, ...place, severity: "error", message }] as const }
+    }
+    const read = readConfig(text.text, at.path)
+    const { database } = read.config
+    const config = database === undefined ? {} : { database: path.resolve(path.dirname(file), database) }
+    return { ...at, config: { ...read.config, ...config }, problems: read.problems, read }
+  })
+
+const saidBy = (config: Config, file: string, shown: (path: string) => string): Service["saidBy"] =>
+  Object.fromEntries(Object.keys(config).map((key) => [key, shown(file)]))

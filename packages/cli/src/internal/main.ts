@@ -6,9 +6,13 @@ import type { CliApp } from "@effect/cli/CliApp"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type { Asking } from "./Asking.ts"
-import { chat } from "./commands/chat.ts"
 import type { LineReader } from "./chat/Lines.ts"
+import { agents } from "./commands/agents.ts"
+import { chat } from "./commands/chat.ts"
+import { init } from "./commands/init.ts"
+import { lint } from "./commands/lint.ts"
 import { run } from "./commands/run.ts"
+import { schema } from "./commands/schema.ts"
 import type { Environment } from "./Environment.ts"
 import { CliError, messageOf, status } from "./failure.ts"
 import type { Extensions } from "./Extensions.ts"
@@ -16,7 +20,7 @@ import { Output } from "./Output.ts"
 
 const heddle = Command.make("heddle").pipe(
   Command.withDescription("Runs agents that are markdown files."),
-  Command.withSubcommands([chat, run])
+  Command.withSubcommands([run, chat, agents, init, lint, schema])
 )
 
 const parsed = Command.run(heddle, { name: "heddle", version: "0.0.0" })

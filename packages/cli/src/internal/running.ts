@@ -68,7 +68,10 @@ export const running = <A, E, R>(
       const output = yield* Output
       const { err } = output
       const asking = yield* Asking
-      const files = Effect.provide(load, yield* Effect.context<Project | FileSystem.FileSystem | Path.Path>())
+      const files = Effect.provide(
+        load,
+        yield* Effect.context<Project | Extensions | FileSystem.FileSystem | Path.Path>()
+      )
       const first = yield* files
       const scope = yield* Effect.scope
       const choice = yield* choose(options.model)

@@ -11,7 +11,7 @@ import { clean, paint } from "../text.ts"
 import * as actions from "./actions.ts"
 import type { Chat, Needs } from "./Chat.ts"
 import * as conversation from "./conversation.ts"
-import { firstWord, modeOf, modes, optionsOf, unquoted, wordsOf } from "./said.ts"
+import { firstWord, modeOf, modes, optionsOf, unquoted } from "./said.ts"
 import { say } from "./talk.ts"
 
 /** What the chat does next. */
@@ -34,51 +34,38 @@ const needed = (command: string, name: string) =>
 
 /** The commands. */
 export const commands: ReadonlyArray<Command> = [
-  {
-    name: "agents list",
-    args: "",
-    help: "the agents that there are",
-    run: (chat, rest) => actions.list(chat, wordsOf(rest))
-  },
+  { name: "agents list", args: "", help: "the agents that there are", run: actions.list },
   {
     name: "agents info",
     args: "<name>",
     help: "what the file of an agent says",
     takes: { agent: "name" },
-    run: (chat, rest) =>
-      Effect.zipRight(
-        needed("agents info", rest),
-        Effect.suspend(() => actions.info(chat, wordsOf(rest)))
-      )
+    run: actions.info
   },
   {
     name: "agents create",
-    args: "[name]",
-    help: "makes a new agent: asks what it is to be",
-    run: (chat, rest) => actions.create(chat, wordsOf(rest))
+    args: "[name] [options]",
+    help: "makes a new agent, as `heddle agents create` does; asks for what is not said",
+    run: actions.create
   },
   {
     name: "agents validate",
     args: "[name]",
     help: "what is wrong with the files of agents",
     takes: { agent: "name" },
-    run: (chat, rest) => actions.validate(chat, wordsOf(rest))
+    run: actions.validate
   },
   {
     name: "agents delete",
-    args: "<name>",
-    help: "deletes the file of an agent",
-    takes: { agent: "name" },
-    run: (chat, rest) =>
-      Effect.zipRight(
-        needed("agents delete", rest),
-        Effect.suspend(() => actions.remove(chat, wordsOf(rest)))
-      )
+    args: "<name> [--yes]",
+    help: "deletes the file of an agent, after a question",
+    takes: { agent: "name", next: ["--yes"] },
+    run: actions.remove
   },
   {
     name: "agents clear",
     args: "<name> [--yes]",
-    help: "deletes an agent's own conversation of this session",
+    help: "deletes an agent's own conversation of this session, after a question",
     takes: { agent: "name", next: ["--yes"] },
     run: (chat, rest) =>
       Effect.gen(function* () {
@@ -136,9 +123,9 @@ export const commands: ReadonlyArray<Command> = [
   {
     name: "explain",
     args: "[name]",
-    help: "what an agent is made of, and what its model sees",
+    help: "what an agent comes to: its settings, and where each is from; its tools and handlers",
     takes: { agent: "name" },
-    run: (chat, rest) => actions.explain(chat, wordsOf(rest))
+    run: actions.explain
   },
   { name: "help", args: "", help: "this", run: () => help },
   { name: "exit", args: "", help: "ends the chat, as Ctrl-D does", run: () => Effect.succeed("leave") }

@@ -14,12 +14,10 @@ export const roster = (first: Running): Roster => {
   let made = new Map<string, Runnable>()
   const now = Effect.map(first.again, (running) => {
     const textNow = textOf(running.agents)
-    if (textNow !== text) {
-      made = new Map()
-      text = textNow
-      latest = running
-    }
-    return latest
+    if (textNow !== text) made = new Map()
+    text = textNow
+    latest = running
+    return running
   })
   return {
     running: now,

@@ -85,6 +85,40 @@ export const wordsOf = (text: string): ReadonlyArray<string> =>
     )
   )
 
+/** Words and options among words. */
+export interface Arguments<Name extends string> {
+  readonly words: ReadonlyArray<string>
+  readonly options: Partial<Record<Name, string>>
+}
+
+/** Reads words among which there are options: those that take a value, as `--name value` or `--name=value`, and those that take none. */
+export const argumentsOf = <Name extends string, Flag extends string = never>(
+  text: string,
+  known: ReadonlyArray<Name>,
+  flags: ReadonlyArray<Flag> = []
+): Either.Either<Arguments<Name | Flag>, CliError> => {
+  const words: Array<string> = []
+  const options: Partial<Record<Name | Flag, string>> = {}
+  const all = [...wordsOf(text)]
+  for (let word = all.shift(); word !== undefined; word = all.shift()) {
+    const [, said, given] = /^--([^=]*)(?:=([\s\S]*))?$/.exec(word) ?? []
+    if (said === undefined) {
+      words.push(word)
+      continue
+    }
+    const flag = flags.find((flag) => flag === said)
+    const name = known.find((name) => name === said)
+    const value = name === undefined ? undefined : (given ?? all.shift())
+    if (flag !== undefined) options[flag] = "yes"
+    else if (name === undefined) {
+      const there = [...known, ...flags].map((name) => `--${name}`)
+      return Either.left(usage(unknownName("option", `--${said}`, there)))
+    } else if (value === undefined) return Either.left(usage(`--${said} says nothing.`))
+    else options[name] = value
+  }
+  return Either.right({ words, options })
+}
+
 /** Takes the first word off a text. */
 export const firstWord = (text: string): readonly [word: string, rest: string] => {
   const [, word = "", rest = ""] = /^(\S*)\s*([\s\S]*)$/.exec(text.trim()) ?? []

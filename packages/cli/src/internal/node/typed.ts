@@ -53,10 +53,10 @@ export class Typed {
     return this.waiting !== ""
   }
 
-  /** Takes what there is of the next line, to its end at the most. */
+  /** Takes what there is of the next line, to its end at the most; and no further than to a Tab, which `readline` completes at the end of what it is given alone. */
   take(): string {
     // oxlint-disable-next-line no-control-regex -- the keys are control characters
-    const end = /[\r\n\u0003\u0004]/.exec(this.waiting)
+    const end = /[\r\n\t\u0003\u0004]/.exec(this.waiting)
     const taken = end === null ? this.waiting : this.waiting.slice(0, end.index + 1)
     this.waiting = this.waiting.slice(taken.length)
     return taken

@@ -1,0 +1,68 @@
+/** The files of a small project that works at once, without a key and without a network. */
+
+/** The files, by their paths in the project. */
+export const starter: Readonly<Record<string, string>> = {
+  ".heddle/config.yaml": `# What holds for all agents of this project. A key that is left out is read from
+# ~/.config/heddle/config.yaml. \`heddle lint\` tells what is wrong with it.
+
+# The model of agents that name none: provider/model, or a name in "models" below.
+# Without one, heddle takes a key that it finds in the environment, or a local Ollama,
+# and at last a model that works offline and only quotes what it finds.
+# model: anthropic/claude-haiku-4-5
+
+# Models by names of one's own. A key is never written here: it is named by the
+# variable of the environment in which it is.
+# models:
+#   - name: local
+#     provider: openai-compatible
+#     model: qwen3
+#     baseUrl: http://127.0.0.1:8080/v1
+#     apiKeyFrom: LOCAL_API_KEY
+
+# The agent that answers in a chat what is said to nobody else.
+agent: librarian
+
+# Tools that change things and are not asked about, as globs over their names.
+# allow: [write_file]
+
+# Where conversations are kept, from this folder on; in the user's own folder unless said.
+# database: heddle.db
+`,
+  ".heddle/.gitignore": "# Conversations, if they are kept here.\n*.db\n*.db-*\n",
+  "agents/librarian.md": `---
+title: Librarian
+description: Answers questions about the documents of this project, and says where it is written.
+contextMode: shared
+tools:
+  allow: [list_files, read_file, search_files]
+# With an index of the documents (heddle index docs), passages are found for it:
+# rag: { mode: stuff, topK: 5 }
+maxSteps: 8
+---
+You answer questions about the documents in the folder docs.
+
+Search them before you answer, and name the file in which you found it.
+Say so when the documents do not tell.
+`,
+  "agents/editor.md": `---
+title: Editor
+description: Makes a text shorter and plainer.
+---
+You edit texts. Keep what they say, leave out what nobody needs, and give the text alone.
+`,
+  "docs/office.md": `# The office
+
+The office opens at nine and closes at five, from Monday to Friday.
+
+Visitors ring at the green door. The key of the archive is with the librarian.
+Parcels are taken in until four.
+`,
+  "workflows/answer.yaml": `# Runs with: heddle workflow run workflows/answer.yaml "When does the office open?"
+name: answer
+node:
+  type: sequence
+  nodes:
+    - { type: agent, name: find, agent: librarian }
+    - { type: agent, name: shorten, agent: editor, prompt: "'Make this shorter: ' + value" }
+`
+}
