@@ -307,6 +307,86 @@ describe("commands", () => {
   })
 })
 
+describe("the files of agents", () => {
+  it("are listed, shown and explained", async () => {
+    const { out } = await chat(makeWorld(agents), ["/agents", "/agents info reviewer", "/explain reviewer", "/explain"])
+      .result
+    expect(out).toContain("reviewer   Reviews code.")
+    expect(out).toContain("file: agents/reviewer.md (project)")
+    expect(out).toContain('contextMode: "isolated" (default)')
+    expect(out).toContain('contextMode: "shared" ((built-in))')
+  })
+
+  it("are made by what is said and answered, and the agent can be talked to at once", async () => {
+    const world = makeWorld()
+    const { err, out } = await chat(world, [
+      '/agents create poet --title "A poet" --context-mode shared --tools read_file,list_files --body "You write poems."',
+      "@poet hello",
+      "/agents context poet",
+      "/agents create poet --body more",
+      "/agents create bard --context-mode near --body x",
+      "/agents create bard --scope world --body x",
+      "/agents create bard --boddy x",
+      "/agents create bard --body"
+    ]).result
+    expect(out).toBe("[hello 0]\npoet: shared (agents/poet.md)\n")
+    expect(err).toContain("Made agents/poet.md. Talk to it: @poet …")
+    expect(err).toContain('There is an agent "poet" already, in agents/poet.md.')
+    expect(err).toContain('unknown context mode "near"')
+    expect(err).toContain("--scope says whose agent it is: project or user.")
+    expect(err).toContain('is "--body" meant?')
+    expect(err).toContain("--body says nothing.")
+    expect(readFileSync(`${world.project}/agents/poet.md`, "utf8")).toContain("You write poems.")
+  })
+
+  it("are asked about where something is not said; Ctrl-C leaves it", async () => {
+    const world = makeWorld()
+    const { err } = await chat(world, ["/agents create", "poet", ctrlC(), "/agents info poet"]).result
+    expect(err).toContain("Cancelled.")
+    expect(err).toContain('unknown agent "poet"')
+  })
+
+  it("are checked: all that is wrong with them is told", async () => {
+    const world = makeWorld({ ...agents, "agents/broken.md": "---\ncontextMod: shared\n---\nHello.\n" })
+    const { err, out } = await chat(world, [
+      "/agents validate",
+      "/agents validate writer",
+      "@broken hello",
+      () => {
+        world.write("agents/broken.md", "---\ncontextMode: share\n---\nHello.\n")
+        return "@broken hello"
+      }
+    ]).result
+    expect(out).toContain("agents/broken.md:2:1: error:")
+    expect(err).toContain("Error: 1 error and 1 warning in 2 of 3 files.")
+    expect(err).toContain('is "contextMode" meant?')
+    expect(err).toContain('is "shared" meant?')
+  })
+
+  it("are deleted after a question", async () => {
+    const world = makeWorld(agents)
+    const { err } = await chat(world, [
+      "/agents delete reviewer",
+      "n",
+      "/agents delete reviewer",
+      "y",
+      "/agents delete writer --yes",
+      "/agents delete assistant",
+      "@reviewer hello"
+    ]).result
+    expect(err).toMatch(
+      /Nothing was deleted\.\nDeleted agents\/reviewer\.md\.\nDeleted agents\/writer\.md\.\nError: .*it has no file\.\nError: unknown agent "reviewer"/
+    )
+  })
+
+  it("say in the configuration which agent a chat is with", async () => {
+    const world = makeWorld({ ...agents, ".heddle/config.yaml": "agent: writer\n" })
+    const { err } = await chat(world, ["hello"]).result
+    expect(err).toContain("You talk to writer.")
+    expect((await chat(world, ["hello"], { args: ["nobody"] }).result).status).toBe(2)
+  })
+})
+
 describe("Ctrl-C", () => {
   it("while an agent runs cancels the run, of which nothing is kept, and the chat goes on", async () => {
     const { person, requests, result } = chat(makeWorld(), ["one", "wait", "two"], {

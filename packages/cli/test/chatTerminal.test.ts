@@ -26,6 +26,7 @@ describe.skipIf(unavailable !== undefined)("a chat in a terminal", () => {
   const place = (files: Readonly<Record<string, string>> = agents) => {
     const { home, project } = folders(files)
     return {
+      project,
       history: path.join(home, "data", "heddle", "chat-history"),
       chat: (args: ReadonlyArray<string> = [], size: { readonly columns?: number; readonly rows?: number } = {}) =>
         start([command.program, "chat", "--model", "loopback/m", ...args], {
@@ -113,6 +114,30 @@ describe.skipIf(unavailable !== undefined)("a chat in a terminal", () => {
     await terminal.see('I was told "not lost" after 1 messages.\n>')
     terminal.type(`one${key.enter}two${key.enter}`)
     await terminal.see(/"one" after 3 messages\.\n> two\nI was told "two" after 5 messages\.\n>$/)
+  })
+
+  it("a tool that changes something is asked about below what was said, and what was typed ahead is no answer", async () => {
+    const { chat, project } = place({
+      ...agents,
+      "agents/clerk.md": "---\ntools: { allow: [write_file] }\n---\nYou write."
+    })
+    const terminal = chat(["clerk"])
+    await terminal.see(ready)
+    terminal.type(`write notes.txt${key.enter}y${key.enter}`)
+    await terminal.see(
+      "Gladly.\nclerk wants to use write_file, which changes things:\n    path: notes.txt\n    content: \n      | one\n      | two\nAllow it? [y]es, [n]o, [a]lways:"
+    )
+    terminal.type("yx\u007f\u007f")
+    await terminal.see(/lways:$/)
+    expect(existsSync(path.join(project, "notes.txt"))).toBe(false)
+    terminal.type(`y${key.enter}`)
+    await terminal.see(/lways: y\n✓ write_file[^]*> y\nI was told "y"[^]*\n>$/)
+    expect(readFileSync(path.join(project, "notes.txt"), "utf8")).toBe("one\ntwo\n")
+    terminal.type(`write more.txt${key.enter}`)
+    await terminal.see(/path: more\.txt[^]*lways:$/)
+    terminal.type(key.ctrlC)
+    await terminal.see(/lways: \^C\n[^]*Cancelled\. Press Ctrl-C again to leave\.\n>$/)
+    expect(existsSync(path.join(project, "more.txt"))).toBe(false)
   })
 
   it("after kill -9 in the middle of a run the session goes on with all that was finished", async () => {

@@ -135,7 +135,10 @@ export const bundled = async (): Promise<{ readonly program: string; readonly re
   }
 }
 
-/** A model on the loopback: it says what it was told last, and stalls where that has the word "stall" in it. */
+/**
+ * A model on the loopback: it says what it was told last. Where that has the word "stall" in it, it stalls; where it
+ * has the word "write", it writes a file of the name that comes behind that, if it has the tool.
+ */
 export const model = async () => {
   let stalled = 0
   let left = 0
@@ -144,24 +147,31 @@ export const model = async () => {
     let body = ""
     request.setEncoding("utf8").on("data", (piece: string) => (body += piece))
     request.on("end", () => {
-      const { messages } = JSON.parse(body) as { messages: ReadonlyArray<{ content: string }> }
+      const { messages } = JSON.parse(body) as { messages: ReadonlyArray<{ role: string; content: string }> }
       const said = JSON.stringify(messages.at(-1)!.content)
-      const say = (content: string, finish: string | null) =>
+      const send = (delta: object, finish: string | null) =>
         response.write(
-          `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 0, model: "m", choices: [{ index: 0, delta: { role: "assistant", content }, finish_reason: finish }] })}\n\n`
+          `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 0, model: "m", choices: [{ index: 0, delta: { role: "assistant", ...delta }, finish_reason: finish }] })}\n\n`
         )
       response.writeHead(200, { "content-type": "text/event-stream" })
       if (said.includes("stall")) {
         stalled += 1
-        say("Well,", null)
+        send({ content: "Well," }, null)
         response.on("close", () => {
           left += 1
           waiting.forEach((f) => f())
         })
         return
       }
-      say(`I was told ${said} after ${messages.length - 1} messages.`, null)
-      say("", "stop")
+      const file = messages.at(-1)!.role === "user" ? /write (\S+)/.exec(messages.at(-1)!.content)?.[1] : undefined
+      if (file === undefined) {
+        send({ content: `I was told ${said} after ${messages.length - 1} messages.` }, null)
+        send({}, "stop")
+      } else {
+        const write = { name: "write_file", arguments: JSON.stringify({ path: file, content: "one\ntwo\n" }) }
+        send({ content: "Gladly.", tool_calls: [{ index: 0, id: "c", type: "function", function: write }] }, null)
+        send({}, "tool_calls")
+      }
       response.end("data: [DONE]\n\n")
     })
   })

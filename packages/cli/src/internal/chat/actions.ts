@@ -87,7 +87,9 @@ export const explain: Action = (chat, rest) =>
     const [name = chat.agent] = yield* upTo(1, (yield* argumentsOf(rest, [])).words)
     const { agents, options } = yield* chat.roster.running
     const { pipeline, problems, servers, settings, tools } = yield* explained(yield* Agents.find(agents, name), options)
+    const ofChat = chat.modes.get(name)
     const lines = [
+      ...(ofChat === undefined ? [] : [`contextMode: ${jsonText(ofChat)} (in this chat, over what is said below)`]),
       ...settings.map(({ from, key, value }) => `${key}: ${jsonText(value)} (${from})`),
       ...tools.map(({ asks, name }) => `tool ${name}${asks ? ", which asks first" : ""}`),
       ...servers.map(({ at, name }) => `tools of ${name}, at ${at}`),
