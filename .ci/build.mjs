@@ -15,6 +15,7 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
+import { bundle } from "../packages/cli/bundle.mjs"
 import { publicPackages } from "./packages.mjs"
 
 const packages = publicPackages()
@@ -33,6 +34,7 @@ const run = (command, args, cwd) => execFileSync(command, args, { cwd, stdio: ["
 
 for (const { folder } of packages) rmSync(`${folder}/dist`, { recursive: true, force: true })
 execFileSync("tsc", ["-b", ...packages.map(({ folder }) => folder)], { stdio: "inherit" })
+await bundle()
 
 for (const { folder, manifest, name } of packages) {
   const tarball = path.join(consumer, `${name.replace("/", "-")}.tgz`)
@@ -64,6 +66,18 @@ for (const { folder, name } of packages) {
   })
   if (status !== 0) report(`${name} cannot be imported:\n${stderr}`)
   console.log(`${name}: ${entries.length} entries imported`)
+}
+
+// A command starts from what was packed, in a folder that has nothing of this repository.
+for (const { manifest, name } of packages) {
+  for (const [command, file] of Object.entries(manifest.bin ?? {})) {
+    const { status, stderr, stdout } = spawnSync(process.execPath, [path.join(modules, name, file), "--version"], {
+      cwd: consumer,
+      encoding: "utf8"
+    })
+    if (status !== 0 || stdout.trim() !== manifest.version) report(`${command} --version:\n${stdout}${stderr}`)
+    console.log(`${name}: ${command} --version says ${stdout.trim()}`)
+  }
 }
 
 rmSync(consumer, { recursive: true })

@@ -15,7 +15,7 @@ export const offline = "offline/offline"
 
 /** The model that is used: `provider/model`. */
 export const chosen = (asked: string | undefined, env: NodeJS.ProcessEnv): string =>
-  asked ?? known.find(({ key }) => (env[key] ?? "") !== "")?.model ?? offline
+  asked ?? known.find(({ key }) => (env[key] ?? "").trim() !== "")?.model ?? offline
 
 /** The model, from a registry with the one entry. */
 export const layerOf = (name: string) => {

@@ -62,6 +62,7 @@ it.scoped("indexes what has changed, and drops what is gone, in an index that is
 it("takes the model that is asked for, or that there is a key for", () => {
   expect(chosen(undefined, {})).toBe("offline/offline")
   expect(chosen(undefined, { OPENAI_API_KEY: "" })).toBe("offline/offline")
+  expect(chosen(undefined, { ANTHROPIC_API_KEY: " ", OPENAI_API_KEY: "\t" })).toBe("offline/offline")
   expect(chosen(undefined, { OPENAI_API_KEY: "k" })).toMatch(/^openai\//)
   expect(chosen("ollama/llama3.2", { OPENAI_API_KEY: "k" })).toBe("ollama/llama3.2")
 })

@@ -9,6 +9,7 @@ import { createRequire } from "node:module"
 import { availableParallelism, cpus } from "node:os"
 import { caseH } from "./agents.ts"
 import { caseL } from "./aiSdk.ts"
+import { caseN } from "./command.ts"
 import { caseE } from "./concurrent.ts"
 import { caseK } from "./database.ts"
 import { caseI } from "./instructions.ts"
@@ -33,7 +34,8 @@ const cases: Readonly<Record<string, () => Promise<ReadonlyArray<Result>>>> = {
   J: caseJ,
   K: caseK,
   L: caseL,
-  M: caseM
+  M: caseM,
+  N: caseN
 }
 
 const targets: Readonly<Record<string, Target>> = {
@@ -65,7 +67,10 @@ const targets: Readonly<Record<string, Target>> = {
   "M: index 10,000 chunks, in memory by words": { most: 10_000 },
   "M: index 10,000 chunks, in a file by words": { most: 10_000 },
   "M: search them, in a file by words and vectors": { most: 10 },
-  "M: what the handler adds to a run": { most: 30 }
+  "M: what the handler adds to a run": { most: 30 },
+  "N: heddle --version": { times: 2 },
+  "N: the first text of a run, offline": { most: 700 },
+  "N: what 500 agent files add": { most: 500 }
 }
 
 const packageVersion = (name: string): string => {

@@ -21,7 +21,8 @@
 import type { ModelProvider } from "@heddle/models"
 import * as Effect from "effect/Effect"
 import { builtIn, type Registry } from "./HandlerRegistry.ts"
-import { main } from "./internal/main.ts"
+import { main as command } from "./internal/main.ts"
+import { runProcess } from "./internal/node/process.ts"
 import { world } from "./internal/node/world.ts"
 import { providers } from "./internal/services.ts"
 
@@ -33,13 +34,18 @@ export interface Options {
   readonly providers?: ReadonlyArray<ModelProvider.ModelProvider>
 }
 
+/**
+ * Runs the command with arguments, such as `["run", "clerk", "Hello"]`, in this process,
+ * and gives the exit status. It writes to the output of this process.
+ */
+export const main = (args: ReadonlyArray<string>, options: Options = {}): Effect.Effect<number> =>
+  Effect.provide(
+    command(args),
+    world({
+      handlers: { ...builtIn, ...options.handlers },
+      providers: [...providers, ...(options.providers ?? [])]
+    })
+  )
+
 /** Runs the command with the arguments of this process, and ends the process with its status. */
-export const run = (options: Options = {}): void => {
-  const extensions = {
-    handlers: { ...builtIn, ...options.handlers },
-    providers: [...providers, ...(options.providers ?? [])]
-  }
-  Effect.runPromise(Effect.provide(main(process.argv.slice(2)), world(extensions))).then((status) => {
-    process.exitCode = status
-  })
-}
+export const run = (options: Options = {}): void => runProcess(main(process.argv.slice(2), options))

@@ -11,6 +11,7 @@ export type ModelErrorReason =
   | "Overloaded"
   | "Timeout"
   | "Network"
+  /** The key, what is paid for, or the model: one that there is not, or that the account may not use. */
   | "Authentication"
   | "ContextLength"
   | "ContentFilter"

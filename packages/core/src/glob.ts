@@ -1,5 +1,5 @@
 /**
- * Globs over text, without regard to case. `*` is any text within the line, `?` any
+ * Globs over text, without regard to case unless that is asked for. `*` is any text within the line, `?` any
  * one character, and a backslash takes from the character behind it what it stands
  * for. Takes a time of pattern times text at the most, whatever the pattern.
  *
@@ -10,16 +10,27 @@
  * console.log(found("uses *")("The project uses React.")) // true
  * console.log(whole("docs/*.md")("docs/memory.md")) // true
  * console.log(whole("docs/*.md")("docs/memory.md.bak")) // false
+ * console.log(whole("docs/*.md", { matchCase: true })("Docs/memory.md")) // false
  * ```
  */
+
+/** How characters are compared. */
+export interface Options {
+  /** Whether upper case is told from lower case. @default false */
+  readonly matchCase?: boolean
+}
 
 /** A character, or any one. */
 type Place = string | undefined
 
-const fold = (text: string): string => text.toLowerCase()
+/** What makes characters the same that count as the same. */
+type Fold = (character: string) => string
+
+const folding = ({ matchCase = false }: Options): Fold =>
+  matchCase ? (character) => character : (character) => character.toLowerCase()
 
 /** The pieces between stars. */
-const pieces = (pattern: string): ReadonlyArray<ReadonlyArray<Place>> => {
+const pieces = (pattern: string, fold: Fold): ReadonlyArray<ReadonlyArray<Place>> => {
   const all: Array<Array<Place>> = [[]]
   const characters = Array.from(pattern)
   for (let i = 0; i < characters.length; i++) {
@@ -50,14 +61,16 @@ const findAll = (wanted: ReadonlyArray<ReadonlyArray<Place>>, line: ReadonlyArra
 }
 
 /** What says whether a text has a line in which the pattern is found. */
-export const found = (pattern: string): ((text: string) => boolean) => {
-  const wanted = pieces(pattern).filter((piece) => piece.length > 0)
+export const found = (pattern: string, options: Options = {}): ((text: string) => boolean) => {
+  const fold = folding(options)
+  const wanted = pieces(pattern, fold).filter((piece) => piece.length > 0)
   return (text) => text.split(/\r\n|[\n\r\u2028\u2029]/).some((line) => findAll(wanted, Array.from(line, fold), 0) >= 0)
 }
 
 /** What says whether a text, as one line, is what the pattern says from its beginning to its end. */
-export const whole = (pattern: string): ((text: string) => boolean) => {
-  const [first, ...others] = pieces(pattern)
+export const whole = (pattern: string, options: Options = {}): ((text: string) => boolean) => {
+  const fold = folding(options)
+  const [first, ...others] = pieces(pattern, fold)
   const last = others.pop()
   return (text) => {
     const characters = Array.from(text, fold)

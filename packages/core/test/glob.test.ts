@@ -3,7 +3,7 @@ import { FastCheck } from "effect"
 import { found, whole } from "../src/glob.ts"
 
 /** The same by a regular expression, for small patterns and texts. */
-const byRegExp = (pattern: string, from = "", to = ""): RegExp => {
+const byRegExp = (pattern: string, from = "", to = "", flags = "iu"): RegExp => {
   const body = pattern.replace(/\\(.)|[\s\S]/gu, (character, quoted: string | undefined) =>
     quoted === undefined && character === "*"
       ? ".*"
@@ -11,7 +11,7 @@ const byRegExp = (pattern: string, from = "", to = ""): RegExp => {
         ? "."
         : (quoted ?? character).replace(/[\^$\\.*+?()[\]{}|/]/u, String.raw`\$&`)
   )
-  return new RegExp(`${from}${body}${to}`, "iu")
+  return new RegExp(`${from}${body}${to}`, flags)
 }
 
 describe("a glob", () => {
@@ -37,6 +37,7 @@ describe("a glob", () => {
     ([pattern, text]) => {
       expect(found(pattern)(text)).toBe(byRegExp(pattern).test(text))
       expect(whole(pattern)(text)).toBe(byRegExp(pattern, "^", "$").test(text))
+      expect(whole(pattern, { matchCase: true })(text)).toBe(byRegExp(pattern, "^", "$", "u").test(text))
     }
   )
 
@@ -47,6 +48,15 @@ describe("a glob", () => {
     expect(whole("ab*ba")("aba")).toBe(false)
     expect(whole("")("")).toBe(true)
     expect(whole("")("a")).toBe(false)
+  })
+
+  it("tells upper case from lower case where that is asked for", () => {
+    expect(whole("docs/*.md", { matchCase: true })("docs/memory.md")).toBe(true)
+    expect(whole("docs/*.md", { matchCase: true })("Docs/memory.md")).toBe(false)
+    expect(whole("docs/*.MD", { matchCase: true })("docs/memory.md")).toBe(false)
+    expect(whole("\\A*Z", { matchCase: true })("A to Z")).toBe(true)
+    expect(whole("\\A*Z", { matchCase: true })("a to Z")).toBe(false)
+    expect(found("uses *", { matchCase: true })("it Uses React")).toBe(false)
   })
 
   it("takes no time that grows with the number of stars", () => {

@@ -1,6 +1,7 @@
 /**
  * The errors of conversations and memory.
  */
+import { causeText } from "@heddle/core/cause"
 import * as Data from "effect/Data"
 import type { ConversationKey } from "./Conversations.ts"
 
@@ -38,13 +39,3 @@ export class InvalidMemory extends Data.TaggedError("InvalidMemory")<{
 
 const keyText = ({ agent, session, tenant }: ConversationKey): string =>
   `${agent === undefined ? "" : `agent "${agent}" in `}session "${session}" of tenant "${tenant}"`
-
-/** What went wrong, in words. */
-export const causeText = (cause: unknown): string => {
-  try {
-    return cause instanceof Error ? cause.message : String(cause)
-  } catch {
-    // A message that cannot be read.
-    return "no reason given"
-  }
-}

@@ -76,7 +76,7 @@ export const decorate: {
 export const isTransient = ({ reason }: Errors.ModelError): boolean =>
   reason === "RateLimited" || reason === "Overloaded" || reason === "Timeout" || reason === "Network"
 
-/** Whether another model may answer where this one fails: all but `BadRequest` and `ContentFilter`, which are about the request. */
+/** Whether another model may answer where this one fails: all but `BadRequest` and `ContentFilter`, which are about the request. A model that is gone is `Authentication`. */
 const isOfTheModel = ({ reason }: Errors.ModelError): boolean => reason !== "BadRequest" && reason !== "ContentFilter"
 
 /** When to ask the next model. */

@@ -19,65 +19,22 @@
  * const program = Agent.run(agent, "When does the office open?").pipe(Effect.provide(Live))
  * ```
  */
-import { Call, ChatModel, Errors, Tenant } from "@heddle/core"
+import { ChatModel, Errors, Tenant } from "@heddle/core"
 import { quoted, unknownName } from "@heddle/core/names"
-import { expecting, optional, problems } from "@heddle/core/settings"
-import * as Config from "effect/Config"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as RcMap from "effect/RcMap"
-import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
+import { dispatching } from "./internal/dispatching.ts"
+import { checked, type Entry, type EntryWithKey, invalid } from "./internal/entry.ts"
 import { Revision, Revisions } from "./internal/revisions.ts"
-import { environmentName, secretOf } from "./internal/secret.ts"
+import { secretOf } from "./internal/secret.ts"
 import { type ModelProvider, ModelUnavailable } from "./ModelProvider.ts"
 import * as OfflineModel from "./OfflineModel.ts"
 
-const text = Schema.NonEmptyString.annotations(expecting("a text that is not empty"))
-
-const isAddress = (url: string): boolean => {
-  if (!URL.canParse(url)) return false
-  const { password, protocol, username } = new URL(url)
-  return (protocol === "http:" || protocol === "https:") && username === "" && password === ""
-}
-
-/** What a name stands for, as data. It holds no secret, and says where one is. */
-export const Entry = Schema.Struct({
-  /** Whose model it is; missing: everybody's. A tenant's own model goes before that of everybody. */
-  tenant: optional(text),
-  name: text,
-  /** The name of a `ModelProvider`. */
-  provider: text,
-  /** What the provider calls the model. */
-  model: text,
-  /** The provider's options, which the registry does not read. They are shown by `list`, so they are no place for a secret. */
-  options: optional(
-    Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations(expecting("an object of options"))
-  ),
-  /** Another address than the provider's own. The provider's usual secret is not sent there: name one. */
-  baseUrl: optional(
-    Schema.String.pipe(Schema.filter(isAddress)).annotations(
-      expecting("an address that begins with http:// or https://, without a user name or password")
-    )
-  ),
-  /** The environment variable with the API key; missing: the one that the provider usually has. */
-  apiKeyFrom: optional(
-    Schema.String.pipe(Schema.pattern(environmentName)).annotations(
-      expecting("the name of an environment variable, in capital letters, digits and underscores")
-    )
-  )
-})
-
-/** What a name stands for, as data. */
-export interface Entry extends Schema.Schema.Type<typeof Entry> {}
-
-/** An entry with the API key in the program, for those that are not data alone. */
-export interface EntryWithKey extends Entry {
-  readonly apiKey?: Redacted.Redacted | Config.Config<Redacted.Redacted>
-}
+export { Entry, type EntryWithKey } from "./internal/entry.ts"
 
 /** Models by name. */
 export interface Service {
@@ -228,24 +185,6 @@ const unknownModel = (model: string, tenant: string, revisions: Revisions): Effe
   })
 }
 
-const checked = ({ apiKey, entry }: Revision): Effect.Effect<void, ModelUnavailable> => {
-  const found = [
-    ...problems(Entry, entry),
-    // Data may have a text here, which must not be printed.
-    ...(apiKey === undefined || Redacted.isRedacted(apiKey) || Config.isConfig(apiKey)
-      ? []
-      : ['apiKey: expected a Redacted or a Config; data says the name of an environment variable in "apiKeyFrom"'])
-  ]
-  return found.length === 0 ? Effect.void : invalid(String(entry.name), found)
-}
-
-const invalid = (model: string, found: ReadonlyArray<string>): Effect.Effect<never, ModelUnavailable> =>
-  new ModelUnavailable({
-    reason: "InvalidOptions",
-    model,
-    message: `The entry of the model ${quoted(model)} makes no sense:\n${found.map((problem) => `- ${problem}`).join("\n")}`
-  })
-
 // -----------------------------------------------------------------------------
 // as a chat model
 // -----------------------------------------------------------------------------
@@ -265,24 +204,3 @@ export const layerChatModel = (defaultModel: string): Layer.Layer<ChatModel.Chat
 
 /** One model of the registry, whatever a request names: for `ModelDecorator.fallback` and `route`. It is looked up at each call, as for `layerChatModel`. */
 export const named = (registry: Service, model: string): ChatModel.Service => dispatching(registry, () => model)
-
-const dispatching = (registry: Service, name: (options: ChatModel.ModelOptions) => string): ChatModel.Service => ({
-  call: (request) => {
-    // The name is the registry's; the provider has been told its own.
-    const { model: _model, ...options } = request.options
-    return Call.fromSink((sink) =>
-      registry.get({ model: name(request.options) }).pipe(
-        Effect.mapError(asModelError),
-        Effect.flatMap((model) => Call.into(model.call({ ...request, options }), sink)),
-        Effect.scoped
-      )
-    )
-  }
-})
-
-const asModelError = (cause: ModelUnavailable): Errors.ModelError =>
-  new Errors.ModelError({
-    reason: cause.reason === "MissingSecret" ? "Authentication" : "BadRequest",
-    message: cause.message,
-    cause
-  })

@@ -36,7 +36,11 @@ import type * as Layer from "effect/Layer"
 /** Numbers of a vector. */
 export const dimensions = 384
 
-/** Makes the model. Its vectors have the length 1, so their product is the cosine; that of a text without words is always the same. It does not fail. */
+/**
+ * Makes the model. Its vectors have the length 1, so their product is the cosine. A text
+ * without words, such as "???" or an emoji, has no direction: its vector is of zeros
+ * alone, and close to nothing. It does not fail.
+ */
 export const make = (): EmbeddingModel.Service => ({
   name: "heddle-offline-1",
   embed: (texts, _purpose) => Effect.forEach(texts, (text) => Effect.sync(() => embedded(text)))
@@ -63,8 +67,7 @@ const embedded = (text: string): EmbeddingModel.Vector => {
   for (const x of sums) squares += x * x
   const length = Math.sqrt(squares)
   // Without words, or where those there are cancel each other out, there is no direction to go by.
-  if (length === 0) return Float32Array.from(sums, (_, i) => (i === 0 ? 1 : 0))
-  return Float32Array.from(sums, (x) => x / length)
+  return length === 0 ? new Float32Array(dimensions) : Float32Array.from(sums, (x) => x / length)
 }
 
 const addWord = (sums: Float64Array, stem: string, weight: number): void => {

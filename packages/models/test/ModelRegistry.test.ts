@@ -523,7 +523,7 @@ describe("the API key", () => {
       Effect.provide(ModelRegistry.layer({ providers: [noted.provider], models: [entry("fast", "m", more)] })),
       withConfig(config)
     )
-  const config = { USUAL_KEY: secret, OTHER_KEY: "other", EMPTY_KEY: "" }
+  const config = { USUAL_KEY: secret, OTHER_KEY: "other", EMPTY_KEY: "", BLANK_KEY: " \t" }
 
   it.effect("is the one in the entry, or in the variable that it names, or in the provider's usual one", () =>
     Effect.gen(function* () {
@@ -562,6 +562,12 @@ describe("the API key", () => {
       expect((yield* missing({}, "EMPTY_KEY")).message).toContain("set the environment variable EMPTY_KEY")
       expect((yield* missing({ apiKey: Redacted.make("") })).message).toContain("is empty")
       expect((yield* missing({ apiKey: Config.redacted("EMPTY_KEY") })).message).toContain("an empty text")
+      // What is blank opens no door, and errors would lose every blank if it were taken for a secret.
+      expect((yield* missing({}, "BLANK_KEY")).message).toContain("set the environment variable BLANK_KEY")
+      expect((yield* missing({ apiKeyFrom: "BLANK_KEY" })).message).toContain("set the environment variable BLANK_KEY.")
+      expect((yield* missing({ apiKey: Redacted.make(" \n") })).message).toContain("is empty")
+      expect((yield* missing({ apiKey: Config.redacted("BLANK_KEY") })).message).toContain("an empty text")
+      expect(yield* keyOf(keyed({ from: "BLANK_KEY", optional: true }), {}, config)).toBeUndefined()
       const either = Config.orElse(Config.redacted("A_KEY"), () => Config.redacted("B_KEY"))
       expect((yield* missing({ apiKey: either })).message).toContain("its Config gives none (A_KEY, B_KEY).")
     })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { EmbeddingModel } from "@heddle/core"
+import { terms } from "@heddle/core/words"
 import { OfflineEmbedding } from "@heddle/models"
 import { Effect, FastCheck } from "effect"
 
@@ -11,6 +12,8 @@ const likeness = (a: EmbeddingModel.Vector, b: EmbeddingModel.Vector) => a.reduc
 
 const isUnit = (vector: EmbeddingModel.Vector) =>
   vector.length === 384 && Math.abs(likeness(vector, vector) - 1) < 1e-5 && vector.every(Number.isFinite)
+
+const isZero = (vector: EmbeddingModel.Vector) => vector.length === 384 && vector.every((x) => x === 0)
 
 const hostile = [
   "",
@@ -30,14 +33,23 @@ const hostile = [
 
 describe("the embedding model that works offline", () => {
   it.effect.prop(
-    "gives a vector of the length 1 for every text, always the same",
+    "gives a vector of the length 1 for every text with words, one of zeros for any other, always the same",
     [FastCheck.oneof(FastCheck.string(), FastCheck.string({ unit: "binary" }), FastCheck.constantFrom(...hostile))],
     ([text]) =>
       Effect.gen(function* () {
         const [alone] = yield* embed(text)
         const [, amid] = yield* OfflineEmbedding.make().embed(["something else", text, "and more"], "query")
-        expect(isUnit(alone!)).toBe(true)
+        expect(terms(text).length > 0 ? isUnit(alone!) : isZero(alone!)).toBe(true)
         expect(amid).toEqual(alone)
+      })
+  )
+
+  it.effect.each(["", "???", "🙂", "x".repeat(101)])(
+    "is as close to a text without words as to any other: %j",
+    (text) =>
+      Effect.gen(function* () {
+        const [vector, ...others] = yield* embed(text, "weaving", "opening hours", "🧵")
+        expect(others.map((other) => likeness(vector!, other))).toEqual([0, 0, 0])
       })
   )
 

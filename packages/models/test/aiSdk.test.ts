@@ -356,6 +356,13 @@ describe("errors", () => {
     ["Network", sdk("InvalidResponseDataError", { message: "Response stream ended without a finish reason." })],
     ["InvalidResponse", sdk("EmptyResponseBodyError")],
     ["InvalidResponse", api(200, { cause: sdk("JSONParseError") })],
+    // What a model says is no refusal.
+    ["InvalidResponse", api(200, { responseBody: '"content policy"', cause: sdk("JSONParseError") })],
+    ["BadRequest", api(400, { message: "The file that the model was given is not found" })],
+    ["Authentication", api(404, { message: "No endpoints found for some/model." })],
+    ["BadRequest", api(404, { message: "No endpoints found that support tool use." })],
+    ["Authentication", api(400, { message: "Model Not Exist" })],
+    ["Authentication", api(400, { message: "Invalid model: mistral-none" })],
     ["Network", api(undefined, { cause: Object.assign(new Error("no"), { code: "ECONNREFUSED" }) })],
     [
       "Network",
@@ -389,6 +396,18 @@ describe("errors", () => {
       0,
       1500
     ])
+  })
+
+  it("a header says how long to wait before the body does", () => {
+    const body = (retryDelay: unknown) =>
+      JSON.stringify({ error: { code: 429, message: "m", details: [{ retryDelay }, { retryDelay: "90s" }] } })
+    const after = (retryDelay: unknown, responseHeaders = {}) =>
+      modelError(api(429, { responseBody: body(retryDelay), responseHeaders })).retryAfter
+    expect(after("34.0748s")).toBe(34_075)
+    expect(after("0s")).toBe(0)
+    expect(after("34s", { "retry-after": "7" })).toBe(7000)
+    expect(after({ seconds: 1 })).toBe(90_000)
+    expect(after("-1s")).toBe(90_000)
   })
 
   it("what looks like a key is cut out also where none was said", () => {
@@ -437,6 +456,22 @@ describe("the cause of an error", () => {
     const error = modelError(api({ message: `bad ${secret}`, data: secret }), secretsOf([`${secret}\n`]))
     expect(error.message).toBe("bad <redacted>")
     expect(error).not.toHaveProperty("cause")
+  })
+
+  it.each<readonly [said: string, secret: string, told: string]>([
+    ["no such model", " ", "no such model"],
+    ["no such model", "", "no such model"],
+    ["no such model", "o", "no such model"],
+    ["not one of the models", "one", "not one of the models"],
+    ["no such model, nonesuch", "none", "no such model, nonesuch"],
+    ["bad key none.", "none", "bad key <redacted>."],
+    ["bad key $&.(none)", "$&.(", "bad key <redacted>none)"],
+    ["bad key=none&x=1", "none", "bad key=<redacted>&x=1"],
+    ["bad xlong-key-1x", "long-key-1", "bad x<redacted>x"]
+  ])("%j without the secret %j is %j", (said, secret, told) => {
+    const error = modelError(api({ message: said }), secretsOf([secret]))
+    expect(error.message).toBe(told)
+    expect("cause" in error).toBe(told === said)
   })
 
   it("may go round in circles", () => {

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Call, ChatModel, Errors, Message, Tool, Tools } from "@heddle/core"
+import { ModelDecorator } from "@heddle/models"
 import * as aiSdk from "@heddle/models/aiSdk"
 import { Deferred, Effect, Exit, Fiber, Redacted } from "effect"
 import { type Exchange, exchanges, text, thought } from "./support/exchanges.ts"
 import { key, modelAt, providers } from "./support/models.ts"
+import { account, gone, type Refused } from "./support/refusals.ts"
 import { serve, sse } from "./support/wire.ts"
 
 const weather = Tool.make({ name: "weather", description: "The weather.", execute: () => "sunny" })
@@ -230,6 +232,45 @@ describe("what providers say in the middle of a stream", () => {
       const wire = yield* serve(() => ({ body }))
       const reply = yield* streamed(yield* modelAt(wire.url, providers.anthropic))
       expect(reply.finishReason).toBe("pause")
+    })
+  )
+})
+
+describe("a refusal in the provider's own words", () => {
+  const refusing = ({ body, provider, status }: Refused) =>
+    Effect.gen(function* () {
+      const headers = { "content-type": "application/json" }
+      const wire = yield* serve(() => ({ status, headers, body: JSON.stringify(body) }))
+      return yield* modelAt(wire.url, providers[provider])
+    })
+
+  it.scopedLive.each(Object.entries({ ...account, ...gone }))("%s", ([, refused]) =>
+    Effect.gen(function* () {
+      const model = yield* refusing(refused)
+      for (const call of [streamed(model), ChatModel.run(model.call(hello))]) {
+        const error = yield* Effect.flip(call)
+        expect([error.reason, error.retryAfter]).toEqual([refused.reason, refused.retryAfter])
+      }
+    })
+  )
+
+  it.scopedLive.each(Object.entries(gone))("that the model is gone leads to the spare one: %s", ([, refused]) =>
+    Effect.gen(function* () {
+      const spare: ChatModel.Service = { call: () => ChatModel.reply("spare") }
+      const model = ModelDecorator.fallback(spare)(yield* refusing(refused))
+      expect(said(yield* streamed(model))).toEqual(["spare"])
+      expect(said(yield* ChatModel.run(model.call(hello)))).toEqual(["spare"])
+    })
+  )
+
+  it.scopedLive("in the middle of a stream says how long to wait, too", () =>
+    Effect.gen(function* () {
+      const { body, provider, reason, retryAfter } = account["a rate that is exceeded at Google"]!
+      const wire = yield* serve(() => ({
+        body: sse([{ candidates: [{ content: { parts: [{ text: "H" }] } }] }, body])
+      }))
+      const error = yield* Effect.flip(streamed(yield* modelAt(wire.url, providers[provider])))
+      expect([error.reason, error.retryAfter]).toEqual([reason, retryAfter])
     })
   )
 })

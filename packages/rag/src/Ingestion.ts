@@ -28,10 +28,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Chunking from "./Chunking.ts"
-import { type Chunk, type Collection, DocumentIndex, type IndexedDocument } from "./DocumentIndex.ts"
-import { type Documents, type Item, type Skipped, skipped, type SkipReason, Unreadable } from "./Documents.ts"
-import { chunks } from "./internal/chunks.ts"
-import { sha256 } from "./internal/hash.ts"
+import { type Collection, DocumentIndex, type IndexedDocument } from "./DocumentIndex.ts"
+import { type Documents, type Item, type Skipped, skipped } from "./Documents.ts"
+import { goneOf } from "./internal/gone.ts"
+import { type Prepared, preparing } from "./internal/prepare.ts"
 import type { RetrievalError } from "./RagErrors.ts"
 
 /** What is indexed, and how. */
@@ -81,22 +81,15 @@ export type Event = Progress &
     | ({ readonly _tag: "Finished" } & Summary)
   )
 
-/** Of these it is known that the document does not say any more what it said. */
-const lost: ReadonlySet<SkipReason> = new Set<SkipReason>(["Empty", "Binary", "TooLarge", "Encoding", "Link"])
-
-/** What is left to be done with an item. */
-type Prepared =
-  | { readonly _tag: "Unchanged"; readonly source: string }
-  | { readonly _tag: "Ready"; readonly document: IndexedDocument }
-  | Skipped
-  | { readonly _tag: "End" }
+/** What a run takes one after the other. */
+type Step = Prepared | { readonly _tag: "End" }
 
 /**
  * Brings the index up to date, and tells of what happens.
  *
  * A document that is skipped and was indexed before is removed if what it said is
- * known to be gone: if it is empty, binary, too large, badly encoded, or a link that
- * leaves the folder. It stays as it was if that is for other reasons, which may pass;
+ * known to be gone: if it is not there, empty, binary, too large, badly encoded, or a
+ * link that leaves the folder. It stays as it was if that is for other reasons, which may pass;
  * so does what was in a folder that could not be read. Of several documents with one
  * source, the first counts, and the others are skipped.
  *
@@ -114,13 +107,13 @@ export const run = <E = never, R = never>(
   const concurrency = whole("concurrency", options.concurrency ?? 4, 1)
   const maxChunks = whole("maxChunks", options.maxChunks ?? 10_000, 1)
   const chunking = Chunking.effective(options.chunking)
-  const cutAs = JSON.stringify([Chunking.version, chunking.maxCharacters, chunking.overlap])
 
   return Stream.unwrap(
     Effect.gen(function* () {
       const index = yield* DocumentIndex
       const { items, total } = yield* documents
       const known = new Map((yield* index.documents(collection)).map((info) => [info.source, info]))
+      const prepare = preparing({ chunking, maxChunks }, known)
       const seen = new Set<string>()
       const left: Array<Skipped> = []
       const counts = { indexed: 0, chunks: 0, unchanged: 0, removed: 0 }
@@ -141,21 +134,6 @@ export const run = <E = never, R = never>(
         }
         seen.add(item.source)
         return item
-      }
-
-      const prepare = (item: Item): Effect.Effect<Prepared> => {
-        if (item._tag === "Skipped") return Effect.succeed(item)
-        const { source } = item
-        const hash = sha256(`${item.hash} ${cutAs}`)
-        const info = known.get(source)
-        if (info?.hash === hash && info.chunks <= maxChunks) return Effect.succeed({ _tag: "Unchanged", source })
-        return item.read.pipe(
-          Effect.flatMap((content) => cutUp(chunks(source, content, chunking), maxChunks)),
-          Effect.map((all): Prepared => ({ _tag: "Ready", document: { source, hash, chunks: all } })),
-          Effect.catchAll(({ message, reason }) => Effect.succeed(skipped(source, reason, message))),
-          // Others have their turn between documents.
-          Effect.zipLeft(Effect.yieldNow())
-        )
       }
 
       const put = (documents: ReadonlyArray<IndexedDocument>) =>
@@ -209,17 +187,17 @@ export const run = <E = never, R = never>(
         return [...removed, { _tag: "Finished", ...counts, skipped: left, fraction: 1 } satisfies Event]
       })
 
-      const take = (prepared: Prepared): Effect.Effect<ReadonlyArray<Event>, RetrievalError> => {
-        switch (prepared._tag) {
+      const take = (step: Step): Effect.Effect<ReadonlyArray<Event>, RetrievalError> => {
+        switch (step._tag) {
           case "Unchanged":
             counts.unchanged++
-            return Effect.succeed([told(prepared)])
+            return Effect.succeed([told(step)])
           case "Skipped":
-            left.push(prepared)
-            return Effect.succeed([told(prepared)])
+            left.push(step)
+            return Effect.succeed([told(step)])
           case "Ready":
-            ready.push(prepared.document)
-            waiting += Math.max(1, prepared.document.chunks.length)
+            ready.push(step.document)
+            waiting += Math.max(1, step.document.chunks.length)
             return waiting < batch ? Effect.succeed([]) : flush
           case "End":
             return Effect.zipWith(flush, finish, (indexed, rest) => [...indexed, ...rest])
@@ -230,7 +208,7 @@ export const run = <E = never, R = never>(
       return items.pipe(
         Stream.map(once),
         Stream.mapEffect(prepare, { concurrency: concurrency === Infinity ? "unbounded" : concurrency }),
-        Stream.concat(Stream.succeed<Prepared>({ _tag: "End" })),
+        Stream.concat(Stream.succeed<Step>({ _tag: "End" })),
         Stream.mapEffect(take),
         Stream.mapConcat((events) => events),
         (events) => Stream.concat(Stream.succeed(started), events)
@@ -239,42 +217,11 @@ export const run = <E = never, R = never>(
   )
 }
 
-/** The chunks of a document, if they are not too many. Now and then, others have their turn. */
-const cutUp = (all: Iterable<Chunk>, most: number): Effect.Effect<ReadonlyArray<Chunk>, Unreadable> =>
-  Effect.gen(function* () {
-    const made: Array<Chunk> = []
-    for (const chunk of all) {
-      if (made.length >= most) {
-        return yield* new Unreadable({ reason: "TooLarge", message: `It has more chunks than ${most}, the maxChunks.` })
-      }
-      made.push(chunk)
-      if (made.length % 64 === 0) yield* Effect.yieldNow()
-    }
-    return made
-  })
-
 /** Whether the embedding model does not want these texts, rather than any. */
 const isRefused = ({ cause, reason }: RetrievalError): boolean =>
   reason === "Embedding" &&
   cause instanceof Errors.ModelError &&
   (cause.reason === "BadRequest" || cause.reason === "ContextLength" || cause.reason === "ContentFilter")
-
-/** What was indexed and is to be removed. */
-const goneOf = (
-  known: Iterable<string>,
-  seen: ReadonlySet<string>,
-  left: ReadonlyArray<Skipped>
-): ReadonlyArray<string> => {
-  const reasons = new Map(
-    left.filter(({ reason }) => reason !== "Duplicate").map(({ reason, source }) => [source, reason])
-  )
-  const unread = left.filter(({ reason }) => reason === "Unreadable").map(({ source }) => `${source}/`)
-  return [...known].filter((source) => {
-    const reason = reasons.get(source)
-    if (reason !== undefined) return lost.has(reason)
-    return !seen.has(source) && !unread.some((folder) => source.startsWith(folder))
-  })
-}
 
 /** Brings the index up to date, and gives what became of the documents. */
 export const indexed = <E = never, R = never>(

@@ -6,6 +6,10 @@
  * the words of the query, each counted by how rare it is. So words that no document
  * has lower the score of everything.
  *
+ * Of a query with more than 64 words, the 64 rarest are looked for that any document
+ * has: they say the most and cost the least. What comes after its first 512 different
+ * words is not looked at.
+ *
  * @example
  * ```ts
  * import { DocumentIndex, LexicalIndex, Retriever } from "@heddle/rag"

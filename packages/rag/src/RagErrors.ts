@@ -1,6 +1,7 @@
 /**
  * The errors of retrieval.
  */
+import { causeText } from "@heddle/core/cause"
 import * as Data from "effect/Data"
 
 /**
@@ -47,8 +48,6 @@ export class NotesFailed extends Data.TaggedError("NotesFailed")<{
     return `${what} could not be had: ${why}${this.cause === undefined ? "" : ` (${causeText(this.cause)})`}.`
   }
 }
-
-const causeText = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
 /** What was said of retrieval makes no sense, in all these points. */
 export class InvalidRag extends Data.TaggedError("InvalidRag")<{

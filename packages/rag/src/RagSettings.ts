@@ -46,7 +46,7 @@ export const RagSettings = Schema.Struct({
   concurrency: optional(wholeFrom(1)),
   /** Characters of what is quoted: of passages with their tags, or of the one text with its sources; and of what a call for notes is given. 12,000 unless said. */
   maxCharacters: optional(wholeFrom(0)),
-  /** For the search. 10 seconds unless said. */
+  /** For the search, which is stopped then, without waiting until it has. 10 seconds unless said. */
   searchTimeout: optional(Time),
   /** For the notes on one passage. 30 seconds unless said. */
   mapTimeout: optional(Time),

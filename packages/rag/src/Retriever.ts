@@ -49,7 +49,7 @@ export interface Passage {
 export interface Filter {
   /** The collection that they were indexed in. */
   readonly collection?: string
-  /** Globs, one of which the source must match: `*` is any text, `?` any character. */
+  /** Globs, one of which the source must match, in its case: `*` is any text, `?` any character. */
   readonly sources?: ReadonlyArray<string>
   /** Values that the metadata must have. */
   readonly metadata?: Metadata
@@ -158,6 +158,11 @@ export interface UnionOptions {
   readonly rankConstant?: number
   /** Whether the search fails with the first that fails, or goes on with the others, and says so in the log, until all have failed. @default "fail" */
   readonly onFailure?: "continue" | "fail"
+  /**
+   * How long each may take, more than 0. One that takes longer has failed, with the reason
+   * `Timeout`. Without it, all wait for one that hangs, whatever `onFailure` says. @default none
+   */
+  readonly timeout?: Duration.DurationInput
 }
 
 /**
@@ -168,7 +173,7 @@ export interface UnionOptions {
  * by one of them is never above 0.5.
  *
  * A passage that several find, by its source and its id, is there once, as the first
- * of them has it. One retriever alone is left as it is; of none, nothing is found.
+ * of them has it. One retriever alone is left as it is, but for the timeout; of none, nothing is found.
  *
  * @example
  * ```ts
@@ -176,13 +181,14 @@ export interface UnionOptions {
  *
  * const handbook = LexicalIndex.make()
  * const tickets = LexicalIndex.make()
- * const both = Retriever.union([handbook.retriever, tickets.retriever], { onFailure: "continue" })
+ * const both = Retriever.union([handbook.retriever, tickets.retriever], {
+ *   onFailure: "continue",
+ *   timeout: "2 seconds"
+ * })
  * ```
  */
-export const union = (retrievers: ReadonlyArray<Service>, options: UnionOptions = {}): Service => {
-  const search = fuse(retrievers, options)
-  return retrievers.length === 1 ? retrievers[0]! : checked(search)
-}
+export const union = (retrievers: ReadonlyArray<Service>, options: UnionOptions = {}): Service =>
+  fuse(retrievers, options)
 
 /** What a cache keeps. */
 export interface CacheOptions {
@@ -198,6 +204,10 @@ export interface CacheOptions {
  * waits for one search, which is interrupted when nobody waits any more. Failures are
  * not kept. It knows nothing of changes of the index: what is found may be as old as
  * `timeToLive`. The passages are copies, and frozen.
+ *
+ * As a search is for many, it has the context that this was made in, and the tenant of
+ * the query; it has nothing else of who asks. In an open transaction of `@effect/sql`
+ * nothing is remembered: what it has written is found by it, and by nobody else.
  *
  * @example
  * ```ts

@@ -23,7 +23,7 @@ import { whole } from "@heddle/core/store"
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { document, type Documents, DocumentsUnavailable, type Item, skipped } from "./Documents.ts"
+import { document, type Documents, DocumentsUnavailable, type Item, type Skipped, skipped } from "./Documents.ts"
 import { anyOf } from "./internal/fileGlob.ts"
 
 /** How files are read. */
@@ -42,7 +42,10 @@ export interface FolderOptions extends FileOptions {
   readonly include?: ReadonlyArray<string>
   /** Globs of files and folders that are left out. Hidden ones and `node_modules` always are. */
   readonly exclude?: ReadonlyArray<string>
-  /** Whether links are followed that stay in the folder. Others never are. @default false */
+  /**
+   * Whether links are followed that stay in the folder. Others never are, nor are those
+   * that lead to what is left out: what holds for a path holds for where it leads. @default false
+   */
   readonly followLinks?: boolean
 }
 
@@ -70,6 +73,14 @@ export const folder = (
       )
     }
 
+    /** Where a real path is in the folder. */
+    const within = (real: string) => paths.relative(root, real).replaceAll(paths.sep, "/")
+    /** Whether a file or a folder is left out, by its path from the folder on. */
+    const isLeftOut = (path: string) => {
+      const name = path.slice(path.lastIndexOf("/") + 1)
+      return name.startsWith(".") || name === "node_modules" || excluded(path)
+    }
+
     type Found = Item | { readonly _tag: "File"; readonly source: string; readonly path: string }
     /** What is in a folder. `above` are the folders that it is in: a link to one of them has no end. */
     const list = (
@@ -91,7 +102,7 @@ export const folder = (
       name: string,
       above: ReadonlyArray<string>
     ): Effect.Effect<ReadonlyArray<Found>> => {
-      if (name.startsWith(".") || name === "node_modules" || excluded(source)) return Effect.succeed([])
+      if (isLeftOut(source) || isLeftOut(within(paths.join(parent, name)))) return Effect.succeed([])
       return Effect.gen(function* () {
         const isLink = yield* Effect.isSuccess(fs.readLink(paths.join(parent, name)))
         if (isLink && options.followLinks !== true) return []
@@ -99,10 +110,11 @@ export const folder = (
         if (isLink && !real.startsWith(root.endsWith(paths.sep) ? root : root + paths.sep)) {
           return real === root ? [] : [skipped(source, "Link", "It is a link that leaves the folder.")]
         }
+        if (isLink && upTo(within(real)).some(isLeftOut)) return []
         const { type } = yield* fs.stat(real)
         if (type === "Directory") return above.includes(real) ? [] : yield* list(real, source, [...above, real])
         return type === "File" && included(source) ? [{ _tag: "File" as const, source, path: real }] : []
-      }).pipe(Effect.catchAll((error) => Effect.succeed([skipped(source, "Unreadable", error.message)])))
+      }).pipe(Effect.catchAll((error) => Effect.succeed([unread(source, error)])))
     }
 
     const found = yield* Effect.mapError(list(root, "", [root]), unavailable(path))
@@ -117,7 +129,7 @@ export const folder = (
 
 /**
  * Files, in the order given, each under its path as its source. One that is not there is
- * skipped. Throws a `DefinitionError` for a `maxBytes` that makes no sense.
+ * skipped as `Gone`, and what was indexed of it is removed. Throws a `DefinitionError` for a `maxBytes` that makes no sense.
  */
 export const files = (all: ReadonlyArray<string>, options: FileOptions = {}): Documents<never, FileSystem> => {
   const maxBytes = most(options)
@@ -129,10 +141,21 @@ export const files = (all: ReadonlyArray<string>, options: FileOptions = {}): Do
 
 const most = ({ maxBytes = 10_000_000 }: FileOptions): number => whole("maxBytes", maxBytes, 0)
 
+const isNotFound = (error: PlatformError) => error._tag === "SystemError" && error.reason === "NotFound"
+
+const unread = (source: string, error: PlatformError): Skipped =>
+  isNotFound(error) ? skipped(source, "Gone", "It is not there.") : skipped(source, "Unreadable", error.message)
+
 const unavailable = (path: string) => (cause: PlatformError) =>
-  cause._tag === "SystemError" && cause.reason === "NotFound"
+  isNotFound(cause)
     ? new DocumentsUnavailable({ reason: "NotFound", message: `There is no folder "${path}".`, cause })
     : new DocumentsUnavailable({ reason: "Unreadable", message: `"${path}" cannot be read: ${cause.message}`, cause })
+
+/** A path and those of the folders that it is in. */
+const upTo = (path: string): ReadonlyArray<string> => {
+  const names = path.split("/")
+  return names.map((_, i) => names.slice(0, i + 1).join("/"))
+}
 
 /** Reads a file, but for one that is too large. */
 const read = (
@@ -149,7 +172,7 @@ const read = (
     const parts = yield* Stream.runCollect(fs.stream(path, maxBytes === Infinity ? {} : { bytesToRead: maxBytes + 1 }))
     const bytes = joined(Chunk.toReadonlyArray(parts))
     return bytes.length > maxBytes ? tooLarge(`more than ${maxBytes}`) : yield* document({ source }, bytes)
-  }).pipe(Effect.catchAll((error) => Effect.succeed(skipped(source, "Unreadable", error.message))))
+  }).pipe(Effect.catchAll((error) => Effect.succeed(unread(source, error))))
 }
 
 const joined = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {

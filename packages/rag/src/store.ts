@@ -1,8 +1,9 @@
 /**
  * For those who write a retriever or an index: what every one does in the same way.
  * `checked` keeps queries away that make no sense, and `accepts` says what a filter
- * lets through. `bm25` is how words are counted, for an index that finds what
- * `LexicalIndex` does, with the same scores.
+ * lets through. `bm25` is how words are counted, and `queryTerms` which words of a long
+ * query are looked for, for an index that finds what `LexicalIndex` does, with the same
+ * scores. `timely` is a timeout that costs a search nothing which is done at once.
  *
  * @example
  * ```ts
@@ -15,3 +16,5 @@
 export * as bm25 from "./internal/bm25.ts"
 export { accepts } from "./internal/filter.ts"
 export { checked } from "./internal/query.ts"
+export * as queryTerms from "./internal/queryTerms.ts"
+export { timely } from "./internal/timely.ts"

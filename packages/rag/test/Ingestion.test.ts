@@ -136,6 +136,7 @@ describe("a run", () => {
           "TooLarge",
           "Encoding",
           "Link",
+          "Gone",
           "Format",
           "MissingPackage",
           "Unreadable"
@@ -145,7 +146,7 @@ describe("a run", () => {
           Documents.skipped(source, source === "shut" ? "Unreadable" : source, "")
         )
         const documents = Effect.succeed({ items: Stream.fromIterable(items) })
-        expect(yield* Ingestion.indexed({ documents, collection: docs })).toMatchObject({ removed: 6 })
+        expect(yield* Ingestion.indexed({ documents, collection: docs })).toMatchObject({ removed: 7 })
         expect(yield* sources).toEqual(["Format", "MissingPackage", "Unreadable", "shut/a.md"])
       })
     ))

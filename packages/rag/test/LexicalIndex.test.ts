@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Errors } from "@heddle/core"
 import { DocumentIndex, LexicalIndex, Retriever } from "@heddle/rag"
 import { Effect, FastCheck } from "effect"
-import { document } from "./support.ts"
+import { document, word } from "./support.ts"
 
 const notes = DocumentIndex.collection("notes")
 
@@ -46,6 +46,28 @@ describe("the index by words", () => {
       const [known] = yield* retriever.search(Retriever.query("memory"))
       const [partly] = yield* retriever.search(Retriever.query("memory of zebras"))
       expect(partly!.score).toBeLessThan(known!.score / 2)
+    })
+  )
+
+  it.effect("looks for the 64 rarest words of a long query that there are, and for the others if fewer are there", () =>
+    Effect.gen(function* () {
+      const { index, retriever } = LexicalIndex.make()
+      const own = Array.from({ length: 70 }, (_, n) => word(n))
+      yield* index.put(notes, [
+        ...own.map((word) => document(word, [`everywhere ${word}`])),
+        document("common", ["everywhere everywhere"]),
+        document("gone", [`${own.join(" ")} ${own.join(" ")}`])
+      ])
+      yield* index.remove(notes, ["gone"])
+      const asked = (...words: ReadonlyArray<string>) =>
+        Effect.map(retriever.search(Retriever.query(words.join(" "), { topK: 100 })), (passages) =>
+          passages.map(({ source }) => source).toSorted()
+        )
+      expect(yield* asked("everywhere", ...own.slice(0, 63))).toContain("common")
+      expect(yield* asked("everywhere", ...own)).toEqual(own.slice(0, 64).toSorted())
+      const unknown = Array.from({ length: 100 }, (_, n) => word(1000 + n))
+      expect(yield* asked(...unknown, own[0]!, own[69]!)).toEqual([own[0], own[69]].toSorted())
+      expect(yield* asked(...unknown, ...unknown.map((_, n) => word(2000 + n)))).toEqual([])
     })
   )
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Agent, AgentRun, type ChatModel, Errors, Instructions, Message, Tenant, Tools } from "@heddle/core"
+import { Agent, AgentRun, type ChatModel, Errors, Instructions, Message, Pipeline, Tenant, Tools } from "@heddle/core"
 import { DocumentIndex, LexicalIndex, Rag, RagErrors, RagSection, type RagSettings, Retriever } from "@heddle/rag"
 import { ScriptedModel } from "@heddle/testing"
-import { Cause, Effect, Exit, FastCheck, Fiber, Layer, Stream, TestClock } from "effect"
+import { Cause, Deferred, Effect, Exit, FastCheck, Fiber, Layer, Stream, TestClock } from "effect"
 import { document, failing, finding, passage, section } from "./support.ts"
 
 const agent = (options?: Rag.Options) =>
@@ -399,11 +399,11 @@ describe("map_reduce", () => {
     })
   )
 
-  for (const [name, spoil] of [
-    ["every note", "rag_map"],
-    ["the one text", "rag_reduce"]
+  for (const [rule, spoil] of [
+    ["shows the passages where every note fails", "rag_map"],
+    ["shows the passages where the one text fails", "rag_reduce"]
   ] as const) {
-    it.effect(`shows the passages where ${name} fails`, () =>
+    it.effect(rule, () =>
       Effect.gen(function* () {
         const { asked, exit } = yield* ask(three.layer, mapReduce(), (request) =>
           request.purpose === spoil ? "" : answering(request)
@@ -501,6 +501,43 @@ describe("a search that fails", () => {
         reason: "Timeout",
         message: "The search took longer than 2000 ms."
       })
+    })
+  )
+
+  it.effect("is not waited for when it has taken too long and cannot be interrupted", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      const deaf = Layer.succeed(Retriever.Retriever, {
+        search: () => Effect.as(Effect.uninterruptible(Deferred.await(gate)), [])
+      })
+      const run = yield* Effect.fork(ask(deaf, { settings: { onFailure: "fail", searchTimeout: 2000 } }))
+      yield* TestClock.adjust("2 seconds")
+      const ended = yield* Effect.raceFirst(
+        Fiber.join(run),
+        Effect.as(Effect.yieldNow({ priority: 1 }).pipe(Effect.repeatN(50)), undefined)
+      )
+      yield* Deferred.succeed(gate, undefined)
+      expect(ended?.exit).toMatchObject({ cause: { error: { reason: "Timeout" } } })
+    })
+  )
+
+  it.effect("is waited for where the run is interrupted", () =>
+    Effect.gen(function* () {
+      const [begun, gate] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      let hasEnded = false
+      const deaf = Layer.succeed(Retriever.Retriever, {
+        search: () =>
+          Effect.uninterruptible(Effect.zipRight(Deferred.succeed(begun, undefined), Deferred.await(gate))).pipe(
+            Effect.as([]),
+            Effect.ensuring(Effect.sync(() => (hasEnded = true)))
+          )
+      })
+      const run = yield* Effect.fork(ask(deaf))
+      yield* Deferred.await(begun)
+      const interrupting = yield* Effect.fork(Effect.map(Fiber.interrupt(run), () => hasEnded))
+      yield* Effect.repeatN(Effect.yieldNow(), 50)
+      yield* Deferred.succeed(gate, undefined)
+      expect(yield* Fiber.join(interrupting)).toBe(true)
     })
   )
 
@@ -662,6 +699,82 @@ describe("citations", () => {
       expect(Rag.citations(success(exit))).toEqual([])
     })
   )
+
+  it.effect("are no numbers in code", () =>
+    Effect.gen(function* () {
+      const code = "Use `items[1]`, ``a`[1]`` or\n\n```ts\nrows[2][0] // [3]\n```\n\n~~~\n[2]\n```\n[2]\n~~~\n"
+      const { exit } = yield* ask(three.layer, {}, () => `${code}- \`\`\`\n  [2]\n  \`\`\`\nas said [3].`)
+      const text = success(exit).text
+      expect(Rag.citations(success(exit)).map(({ number, places }) => [number, places])).toEqual([
+        [3, [text.lastIndexOf("[3]")]]
+      ])
+    })
+  )
+
+  it.effect("stand where marks of code are none", () =>
+    Effect.gen(function* () {
+      const text = "One \\`escaped [1]\\`, and `another\n\nin the next paragraph [2]` and ``longer [3]."
+      const { exit } = yield* ask(three.layer, {}, () => text)
+      expect(Rag.citations(success(exit)).map(({ number }) => number)).toEqual([1, 2, 3])
+    })
+  )
+
+  it.effect("are looked for in a time that grows with the answer alone", () =>
+    Effect.gen(function* () {
+      const many = Array.from({ length: 2000 }, (_, n) => "`".repeat(n + 1)).join(" ")
+      const { exit } = yield* ask(three.layer, {}, () => `${many} [2]`)
+      expect(Rag.citations(success(exit)).map(({ number }) => number)).toEqual([2])
+    })
+  )
+
+  describe("of an agent that searches twice", () => {
+    /** Finds passages that say which collection they are from. */
+    const both = Layer.succeed(Retriever.Retriever, {
+      search: ({ filter }: Retriever.Query) =>
+        Effect.succeed(["one", "two"].map((name) => passage(`${name} of ${filter?.collection}`)))
+    })
+    const twice = (outer: Rag.Options = {}, reply = "As said [1], [4].") =>
+      Effect.gen(function* () {
+        const model = yield* ScriptedModel.make((request) => (request.purpose === "agent" ? reply : answering(request)))
+        const helper = Agent.make({
+          name: "helper",
+          handlers: Pipeline.make(
+            Rag.handler({ name: "outer", filter: { collection: "a" }, ...outer }),
+            Rag.handler({ name: "inner", filter: { collection: "b" } })
+          )
+        })
+        const result = yield* Effect.provide(Agent.run(helper, "When?"), Layer.merge(both, model.layer))
+        return { result, request: (yield* model.requests).at(-1)! }
+      })
+    const named = (all: ReadonlyArray<Rag.Shown>) => all.map(({ id, number }) => `${number} ${id}`)
+
+    it.effect("are of both, which number on from one to the other", () =>
+      Effect.gen(function* () {
+        const { request, result } = yield* twice()
+        expect(named(Rag.shown(result))).toEqual(["1 one of a", "2 two of a", "3 one of b", "4 two of b"])
+        expect(named(Rag.citations(result))).toEqual(["1 one of a", "4 two of b"])
+        const shown = Instructions.render(request.instructions)
+        for (const { id, number } of Rag.shown(result))
+          expect(shown).toMatch(new RegExp(`<passage number="${number}"[^>]*>\\n${id}\\n`))
+      })
+    )
+
+    it.effect("take no numbers where nothing was shown", () =>
+      Effect.gen(function* () {
+        for (const outer of [{ settings: { topK: 0 } }, { settings: { maxCharacters: 0 } }]) {
+          const { result } = yield* twice(outer)
+          expect(named(Rag.shown(result))).toEqual(["1 one of b", "2 two of b"])
+        }
+      })
+    )
+
+    it.effect("are of both where notes were taken", () =>
+      Effect.gen(function* () {
+        const { result } = yield* twice({ settings: { mode: "map_reduce", mapMaxChunks: 1 } })
+        expect(named(Rag.shown(result))).toEqual(["1 one of a", "2 one of b", "3 two of b"])
+      })
+    )
+  })
 
   it.effect("need not be asked for", () =>
     Effect.gen(function* () {

@@ -1,7 +1,7 @@
 import { FileSystem } from "@effect/platform"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { Errors } from "@heddle/core"
-import { type Documents } from "@heddle/rag"
+import { DocumentIndex, type Documents, Ingestion, LexicalIndex, Retriever } from "@heddle/rag"
 import { files, folder, type FolderOptions } from "@heddle/rag/files"
 import { Effect, Stream } from "effect"
 import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from "node:fs/promises"
@@ -147,7 +147,7 @@ describe("a folder", () => {
     expect(await sources()).toEqual(["x/a.md"])
     expect(await sources({ followLinks: true })).toEqual([
       "beside: Link",
-      "broken: Unreadable",
+      "broken: Gone",
       "out: Link",
       "secret.md: Link",
       "x/a.md",
@@ -155,6 +155,37 @@ describe("a folder", () => {
       "y/a.md",
       "y/same.md"
     ])
+  })
+
+  it("follows no link to what is left out", async () => {
+    await write({
+      "docs/.hidden/key.md": "k",
+      "docs/.env.md": "k",
+      "docs/node_modules/pkg/read.md": "r",
+      "docs/drafts/x.md": "x",
+      "docs/drafts/deep/y.md": "y",
+      "docs/a/secret.md": "s",
+      "docs/a/open.md": "o"
+    })
+    const link = (to: string, name: string) => symlink(join(root, "docs", to), join(root, "docs", name))
+    await link(".hidden", "hidden")
+    await link(".hidden/key.md", "key.md")
+    await link(".env.md", "env.md")
+    await link("node_modules/pkg", "pkg")
+    await link("drafts", "pub")
+    await link("drafts/deep", "deep")
+    await link("pub", "pubs")
+    await link("a", "b")
+    expect(await sources({ followLinks: true, exclude: ["drafts", "a/secret.md"] })).toEqual(["a/open.md", "b/open.md"])
+    // What its own name leaves out is left out as well.
+    expect(await sources({ followLinks: true, exclude: ["drafts", "b", "secret.md"] })).toEqual(["a/open.md"])
+  })
+
+  it("below what is hidden is read, for it is the folder that was asked for", async () => {
+    await write({ ".notes/a.md": "a" })
+    await symlink(join(root, ".notes"), join(root, "docs"))
+    await symlink(join(root, ".notes/a.md"), join(root, ".notes/b.md"))
+    expect(await sources({ followLinks: true })).toEqual(["a.md", "b.md"])
   })
 
   it("may be a link itself", async () => {
@@ -186,14 +217,30 @@ describe("a folder", () => {
   })
 })
 
-it("files are read in the order given, and one that is not there is skipped", async () => {
+it("files are read in the order given, and one that is not there is skipped as gone", async () => {
   await write({ "a.md": "a", "b.md": "b", "c/d.md": "d" })
   const paths = ["b.md", "gone.md", "a.md", "c"].map((name) => join(root, name))
   const found = await run(all(files(paths)))
-  expect(found.map(({ _tag, source }) => [_tag, source])).toEqual([
+  expect(found.map((one) => [one._tag === "Skipped" ? one.reason : one._tag, one.source])).toEqual([
     ["Document", paths[0]],
-    ["Skipped", paths[1]],
+    ["Gone", paths[1]],
     ["Document", paths[2]],
-    ["Skipped", paths[3]]
+    ["Unreadable", paths[3]]
   ])
+})
+
+it("a file that is gone is found no more", async () => {
+  await write({ "a.md": "a zebra", "b.md": "a zebra" })
+  const paths = ["a.md", "b.md"].map((name) => join(root, name))
+  const { index, retriever } = LexicalIndex.make()
+  const indexed = () =>
+    Ingestion.indexed({ documents: files(paths), collection: DocumentIndex.collection("docs") }).pipe(
+      Effect.provideService(DocumentIndex.DocumentIndex, index),
+      run
+    )
+  await indexed()
+  await rm(paths[0]!)
+  expect(await indexed()).toMatchObject({ removed: 1, unchanged: 1, skipped: [{ source: paths[0], reason: "Gone" }] })
+  const found = await Effect.runPromise(retriever.search(Retriever.query("zebra")))
+  expect(found.map(({ source }) => source)).toEqual([paths[1]])
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Errors } from "@heddle/core"
+import { Errors, Tenant } from "@heddle/core"
 import { RagErrors, Retriever } from "@heddle/rag"
-import { Deferred, Duration, Effect, Exit, FastCheck, Fiber, Ref, TestClock } from "effect"
+import { Context, Deferred, Duration, Effect, Either, Exit, FastCheck, Fiber, Option, Ref, TestClock } from "effect"
 import { inspect } from "node:util"
 import { passage } from "./support.ts"
 
@@ -189,6 +189,46 @@ describe("several retrievers as one", () => {
   )
 })
 
+describe("several retrievers as one, with a timeout", () => {
+  const hanging: Retriever.Service = { search: () => Effect.never }
+  const one = passage("one")
+  const after = (time: Duration.DurationInput, ...all: ReadonlyArray<Retriever.Service>) =>
+    Effect.gen(function* () {
+      const { search } = Retriever.union(all, { onFailure: "continue", timeout: "2 seconds" })
+      const searching = yield* Effect.fork(Effect.either(Effect.map(search(Retriever.query("it")), keys)))
+      yield* TestClock.adjust(time)
+      return Option.map(
+        yield* Fiber.poll(searching),
+        Exit.getOrElse(() => undefined)
+      )
+    })
+
+  it.effect("go on without one that does not answer", () =>
+    Effect.gen(function* () {
+      expect(yield* after("1 seconds", having([one]), hanging)).toEqual(Option.none())
+      expect(yield* after("2 seconds", having([one]), hanging)).toEqual(Option.some(Either.right(keys([one]))))
+    })
+  )
+
+  it.effect("do not wait for one that cannot be interrupted", () =>
+    Effect.gen(function* () {
+      const deaf: Retriever.Service = { search: () => Effect.uninterruptible(Effect.never) }
+      expect(yield* after("2 seconds", having([one]), deaf)).toEqual(Option.some(Either.right(keys([one]))))
+    })
+  )
+
+  it.effect("fail where none answers, one alone too", () =>
+    Effect.gen(function* () {
+      for (const all of [[hanging], [hanging, hanging]])
+        expect(yield* after("2 seconds", ...all)).toMatchObject({
+          value: {
+            left: { reason: "Timeout", message: "A retriever of a union took longer than 2s." }
+          }
+        })
+    })
+  )
+})
+
 describe("a retriever that remembers", () => {
   const options = { capacity: 100, timeToLive: "1 minute" } as const
 
@@ -334,6 +374,31 @@ describe("a retriever that remembers", () => {
     })
   )
 
+  it.effect("searches in the context that it was made in, for the tenant of the query", () =>
+    Effect.gen(function* () {
+      class Asker extends Context.Reference<Asker>()("Asker", { defaultValue: () => "nobody" }) {}
+      const open = yield* Deferred.make<void>()
+      const seen: Array<ReadonlyArray<string>> = []
+      const self: Retriever.Service = {
+        search: () =>
+          Effect.gen(function* () {
+            yield* Deferred.await(open)
+            seen.push([yield* Asker, yield* Tenant.Tenant])
+            return []
+          })
+      }
+      const cached = yield* Effect.provideService(Retriever.cached(self, options), Asker, "maker")
+      const ask = (name: string) =>
+        Effect.fork(cached.search(Retriever.query("a", { tenant: "acme" })).pipe(Effect.provideService(Asker, name)))
+      const [first, second] = [yield* ask("first"), yield* ask("second")]
+      yield* Effect.yieldNow()
+      yield* Fiber.interrupt(first)
+      yield* Deferred.succeed(open, undefined)
+      yield* Fiber.join(second)
+      expect(seen).toEqual([["maker", "acme"]])
+    })
+  )
+
   it.effect("stops searching when nobody waits any more, and begins again for the next", () =>
     Effect.gen(function* () {
       const { ask, open, seen } = yield* slow
@@ -358,6 +423,7 @@ describe("what makes no sense", () => {
     ["candidates of union", (self) => Retriever.union([self, self], { candidates: -1 })],
     ["weights of union", (self) => Retriever.union([self, self], { weights: [1, 0] })],
     ["more weights than retrievers of union", (self) => Retriever.union([self, self], { weights: [1, 2, 3] })],
+    ["timeout of union", (self) => Retriever.union([self, self], { timeout: 0 })],
     ["rank constant of union", (self) => Retriever.union([self, self], { rankConstant: -1 })],
     ["capacity", Retriever.cached({ capacity: Number.NaN, timeToLive: 1 })],
     ["time to live", Retriever.cached({ capacity: 1, timeToLive: 0 })]

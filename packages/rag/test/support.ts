@@ -45,3 +45,6 @@ export const document = (
   hash: texts.join(),
   chunks: texts.map((text, i) => ({ id: `${source}#${i}`, text, context: "", metadata }))
 })
+
+/** A word of its own for each number, which is its own stem. */
+export const word = (n: number): string => `q${Array.from(String(n), (digit) => "bcfghjkmpr"[Number(digit)]).join("")}q`

@@ -197,6 +197,12 @@ const twins: Record<string, readonly [what: string, twin: Twin]> = {
     "looks for them anywhere",
     loosely("sources", ({ source }, { sources }) => sources!.some((glob) => matches(`*${glob}*`, source)))
   ],
+  "a glob of sources tells upper case from lower case": [
+    "takes one for the other",
+    loosely("sources", ({ source }, { sources }) =>
+      sources!.some((glob) => matches(glob.toLowerCase(), source.toLowerCase()))
+    )
+  ],
   "metadata has to have all values that were asked for, of their kind": [
     "compares them as texts",
     loosely("metadata", (passage, { metadata }) =>

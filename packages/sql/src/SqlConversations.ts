@@ -18,7 +18,7 @@
  * const layer = Layer.provide(SqlConversations.layer, libsql.layer({ filename: "data/heddle.db" }))
  * ```
  */
-import { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { Conversations, MemoryErrors } from "@heddle/memory"
 import {
@@ -36,17 +36,12 @@ import * as Layer from "effect/Layer"
 import { type DatabaseError, fromCause } from "./DatabaseError.ts"
 import { conversationTable, textOfExchange } from "./internal/conversationTable.ts"
 import { rescued } from "./internal/rescued.ts"
-import { upToDate } from "./internal/tables.ts"
+import { client, upToDate } from "./internal/tables.ts"
 
 /** Fails with the reason `Newer` if a newer version of this package has written to the database. */
 export const layer: Layer.Layer<Conversations.Conversations, DatabaseError, SqlClient> = Layer.effect(
   Conversations.Conversations,
-  Effect.gen(function* () {
-    // The names of columns are ours, whatever the client does to those of others.
-    const sql = (yield* SqlClient).withoutTransforms()
-    yield* upToDate(sql)
-    return checked(make(sql))
-  })
+  Effect.map(Effect.flatMap(client, upToDate), (sql) => checked(make(sql)))
 )
 
 const { ConversationChanged, ConversationsUnavailable } = MemoryErrors

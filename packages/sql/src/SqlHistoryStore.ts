@@ -16,7 +16,7 @@
  * )
  * ```
  */
-import { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { whole } from "@heddle/core/store"
 import { storableText, storedText } from "@heddle/memory/store"
@@ -24,23 +24,17 @@ import { HistoryStore, RunRecord, WorkflowErrors } from "@heddle/workflow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { DatabaseError, fromCause } from "./DatabaseError.ts"
+import { type DatabaseError, fromCause } from "./DatabaseError.ts"
 import { isDuplicate } from "./internal/duplicate.ts"
 import { hashOf, listed } from "./internal/names.ts"
 import { rescued } from "./internal/rescued.ts"
-import { clamped, decoded } from "./internal/rows.ts"
-import { said } from "./internal/said.ts"
-import { upToDate } from "./internal/tables.ts"
+import { clamped, decoded, encoded } from "./internal/rows.ts"
+import { client, upToDate } from "./internal/tables.ts"
 
 /** Fails with the reason `Newer` if a newer version of this package has written to the database. */
 export const layer: Layer.Layer<HistoryStore.HistoryStore, DatabaseError, SqlClient> = Layer.effect(
   HistoryStore.HistoryStore,
-  Effect.gen(function* () {
-    // The names of columns are ours, whatever the client does to those of others.
-    const sql = (yield* SqlClient).withoutTransforms()
-    yield* upToDate(sql)
-    return make(sql)
-  })
+  Effect.map(Effect.flatMap(client, upToDate), (sql) => make(sql))
 )
 
 const make = (sql: SqlClient): HistoryStore.Service => {
@@ -116,11 +110,7 @@ const make = (sql: SqlClient): HistoryStore.Service => {
   }
 }
 
-const textOf = (record: RunRecord.RunRecord): Effect.Effect<string, DatabaseError> =>
-  Effect.try({
-    try: () => JSON.stringify(record),
-    catch: (cause) => new DatabaseError({ reason: "Unknown", message: `The run is no JSON. ${said(cause)}`, cause })
-  })
+const textOf = encoded("The run", (record: RunRecord.RunRecord) => JSON.stringify(record))
 
 const validRecord = Schema.decodeUnknownSync(RunRecord.RunRecord)
 

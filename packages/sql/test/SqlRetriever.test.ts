@@ -9,7 +9,7 @@ import { type DatabaseError, SqlRetriever } from "@heddle/sql"
 import { layer as libsql } from "@heddle/sql/libsql"
 import { ScriptedModel } from "@heddle/testing"
 import { hostile } from "@heddle/testing/Rules"
-import { Effect, FastCheck, Fiber, Layer } from "effect"
+import { Effect, FastCheck, Fiber, Layer, TestClock } from "effect"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { file, ownFile } from "./support/files.ts"
@@ -98,6 +98,31 @@ describe("by words", () => {
         }
       }).pipe(Effect.provide(lexical(ownFile()))),
     { fastCheck: { numRuns: 40 } }
+  )
+
+  it.effect("looks for those words of a long query that the index in memory looks for", () =>
+    Effect.gen(function* () {
+      const { index, retriever } = LexicalIndex.make()
+      const word = (n: number) => `q${Array.from(String(n), (digit) => "bcfghjkmpr"[Number(digit)]).join("")}q`
+      const all = Array.from({ length: 90 }, (_, n) =>
+        document(`${n}`, [Array.from({ length: n % 9 }, (_, k) => `everywhere ${word(n + k)}`).join(" ")])
+      )
+      yield* index.put(notes, all)
+      yield* put(...all)
+      // What others have changes nothing.
+      const many = Array.from({ length: 80 }, (_, n) => word(n)).join(" ")
+      yield* Effect.flatMap(DocumentIndex.DocumentIndex, (index) =>
+        index.put(DocumentIndex.collection("notes", "other"), [document("x", [many, many, many])])
+      )
+      for (const first of [0, 5, 20, 80]) {
+        const long = `everywhere ${Array.from({ length: 600 }, (_, n) => word(first + n)).join(" ")} ${word(first - 1)}`
+        const wanted = yield* retriever.search(Retriever.query(long, { topK: 100 }))
+        const found = yield* search(long, { topK: 100 })
+        expect(ids(found)).toEqual(ids(wanted))
+        expect(found.length).toBeLessThan(all.length)
+        for (const [i, { score }] of found.entries()) expect(score).toBeCloseTo(wanted[i]!.score, 6)
+      }
+    }).pipe(Effect.provide(lexical(ownFile())))
   )
 
   it.scoped("what was put is there when the file is opened again", () =>
@@ -252,6 +277,29 @@ describe("by words", () => {
     }).pipe(Effect.provide(lexical(ownFile())))
   )
 
+  it.effect("a cache keeps nothing that an open transaction has found", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const self = yield* Retriever.Retriever
+      const cached = yield* Retriever.cached(self, { capacity: 10, timeToLive: "1 hour" })
+      const found = (text: string) => Effect.map(cached.search(Retriever.query(text)), ids)
+      yield* put(document("a", ["a zebra"]))
+      expect(yield* found("zebra")).toEqual(["a#0"])
+      yield* sql
+        .withTransaction(
+          Effect.gen(function* () {
+            yield* put(document("b", ["a zebra and a lion"]))
+            expect((yield* found("zebra")).toSorted()).toEqual(["a#0", "b#0"])
+            expect(yield* found("lion")).toEqual(["b#0"])
+            return yield* Effect.fail("undone")
+          })
+        )
+        .pipe(Effect.flip)
+      expect(yield* found("zebra")).toEqual(["a#0"])
+      expect(yield* found("lion")).toEqual([])
+    }).pipe(Effect.provide(lexical(ownFile())))
+  )
+
   it.effect("tells of what is damaged", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -298,6 +346,21 @@ describe("by words and meaning", () => {
       expect(first! - other!).toBeGreaterThan(0.3)
     }).pipe(Effect.provide(hybrid(ownFile(), alike)))
   })
+
+  it.effect("what has no direction is close to nothing, however little is wanted, and is found by its words", () =>
+    Effect.gen(function* () {
+      // "A walk" and "Why" are about nothing: their vectors are of zeros alone.
+      yield* put(document("a", ["a zebra", "a walk", "a river"]))
+      expect(ids(yield* search("horse"))).toEqual(["a#0", "a#2"])
+      expect(ids(yield* search("walk"))).toEqual(["a#1"])
+      expect(yield* search("Why?")).toEqual([])
+      // What is in memory is moved together.
+      yield* put(document("b", ["a walk"]), document("c", ["a lion"]))
+      yield* put(document("a", ["a walk", "a zebra"]))
+      expect(ids(yield* search("horse")).toSorted()).toEqual(["a#1", "c#0"])
+      expect(yield* search("Why?")).toEqual([])
+    }).pipe(Effect.provide(hybrid(ownFile(), topical(), { minSimilarity: -1 })))
+  )
 
   it.effect("ranks can be put together in place of scores", () =>
     Effect.gen(function* () {
@@ -393,6 +456,25 @@ describe("by words and meaning", () => {
     }).pipe(Effect.provide(ownFile()))
   )
 
+  it.effect("a model that does not answer a query fails the search in time, or only the meaning", () =>
+    Effect.gen(function* () {
+      const file = Layer.succeed(SqlClient.SqlClient, yield* SqlClient.SqlClient)
+      yield* Effect.provide(put(...animals), hybrid(file))
+      const hanging: EmbeddingModel.Service = { name: "topical", embed: () => Effect.uninterruptible(Effect.never) }
+      const found = (options: SqlRetriever.Options) =>
+        Effect.gen(function* () {
+          const layer = hybrid(file, hanging, { ...options, embeddingTimeout: "2 seconds" })
+          const searching = yield* Effect.fork(Effect.either(Effect.provide(search("horse"), layer)))
+          yield* TestClock.adjust("2 seconds")
+          return yield* Fiber.join(searching)
+        })
+      expect(yield* found({})).toMatchObject({ left: { _tag: "RetrievalError", reason: "Timeout" } })
+      expect(yield* found({ onEmbeddingFailure: "lexical" })).toEqual(
+        yield* Effect.either(Effect.provide(search("horse"), lexical(file)))
+      )
+    }).pipe(Effect.provide(ownFile()))
+  )
+
   it.scoped("has the vectors that another connection has written, and no others", () =>
     Effect.gen(function* () {
       const filename = yield* file
@@ -442,7 +524,8 @@ describe("by words and meaning", () => {
       { minSimilarity: 2 },
       { fusion: "both" as "ranks" },
       ...[0, -1, 1.5, NaN].flatMap((n) => [{ batch: { maxTexts: n } }, { batch: { concurrency: n } }]),
-      { onEmbeddingFailure: "nonsense" as "fail" }
+      { onEmbeddingFailure: "nonsense" as "fail" },
+      ...[0, -1, "soon" as "1 second"].map((embeddingTimeout) => ({ embeddingTimeout }))
     ]) {
       expect(() => SqlRetriever.layer(options), JSON.stringify(options)).toThrow(Errors.DefinitionError)
     }

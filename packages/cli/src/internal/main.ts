@@ -1,10 +1,13 @@
 /** The command: what it can do, and how it ends. */
 import * as CliConfig from "@effect/cli/CliConfig"
+import type { CliApp } from "@effect/cli/CliApp"
 import * as Command from "@effect/cli/Command"
 import * as ValidationError from "@effect/cli/ValidationError"
-import type { CliApp } from "@effect/cli/CliApp"
 import * as Cause from "effect/Cause"
+import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import { createRequire } from "node:module"
+import { stripVTControlCharacters } from "node:util"
 import type { Asking } from "./Asking.ts"
 import type { LineReader } from "./chat/Lines.ts"
 import { agents } from "./commands/agents.ts"
@@ -14,34 +17,82 @@ import { lint } from "./commands/lint.ts"
 import { run } from "./commands/run.ts"
 import { schema } from "./commands/schema.ts"
 import type { Environment } from "./Environment.ts"
-import { CliError, messageOf, status } from "./failure.ts"
 import type { Extensions } from "./Extensions.ts"
-import { Output } from "./Output.ts"
+import { CliError, messageOf, status } from "./failure.ts"
+import { commandAt, helpOf, helpText } from "./help.ts"
+import { logging } from "./logging.ts"
+import { Output, type Sheet } from "./Output.ts"
 
-const heddle = Command.make("heddle").pipe(
+/** The command with all that it can do. */
+export const heddle = Command.make("heddle").pipe(
   Command.withDescription("Runs agents that are markdown files."),
   Command.withSubcommands([run, chat, agents, init, lint, schema])
 )
 
-const parsed = Command.run(heddle, { name: "heddle", version: "0.0.0" })
+// As seen from the sources, from what is built of them and from the bundle alike.
+const { version } = createRequire(import.meta.url)("../../package.json") as { readonly version: string }
+
+const parsed = Command.run(heddle, { name: "heddle", version })
 
 /** What the command needs of the world. */
 export type World = CliApp.Environment | Environment | Output | Asking | Extensions | LineReader
 
 /** Runs the command with its arguments, and gives its exit status. */
-export const main = (args: ReadonlyArray<string>): Effect.Effect<number, never, World> => {
-  const program = parsed(["node", "heddle", ...args]).pipe(
-    Effect.as<number>(status.done),
-    Effect.catchAllCause((cause) =>
-      Effect.gen(function* () {
-        const { err } = yield* Output
+export const main = (given: ReadonlyArray<string>): Effect.Effect<number, never, World> =>
+  Effect.gen(function* () {
+    const { err, out } = yield* Output
+    const debug = given.includes("--debug")
+    const args = given.filter((arg) => arg !== "--debug")
+    const asksForHelp = args.length === 0 || args.some((arg) => arg === "--help" || arg === "-h")
+    const { command, path } = commandAt(heddle.descriptor, "heddle", args)
+    if (asksForHelp) {
+      yield* out.write(helpText(helpOf(command, path), out))
+      return status.done
+    }
+    return yield* parsed(["node", "heddle", ...args]).pipe(
+      Effect.as<number>(status.done),
+      Effect.catchAllCause((cause) => {
+        if (Cause.isInterruptedOnly(cause)) return Effect.interrupt
         const error = Cause.squash(cause)
-        if (ValidationError.isValidationError(error)) return status.usage
-        yield* err.write(`heddle: ${messageOf(cause)}\n`)
-        if (args.includes("--debug")) yield* err.write(`${Cause.pretty(cause)}\n`)
-        return error instanceof CliError ? error.status : status.failed
-      })
+        // The library has said what is wrong.
+        if (ValidationError.isValidationError(error))
+          return Effect.as(err.write(`heddle: see ${path.join(" ")} --help\n`), status.usage)
+        const told = debug
+          ? `${messageOf(cause)}\n${Cause.pretty(cause, { renderErrorCause: true })}`
+          : messageOf(cause)
+        return Effect.as(err.write(`heddle: ${told}\n`), error instanceof CliError ? error.status : status.failed)
+      }),
+      Effect.withConsole(consoleOf(out, err)),
+      Effect.provide(logging(debug)),
+      Effect.provide(CliConfig.layer({ showBuiltIns: false, isCaseSensitive: true }))
     )
-  )
-  return program.pipe(Effect.provide(CliConfig.layer({ showBuiltIns: false })))
+  })
+
+/** What the library has to say goes where all else goes. */
+const consoleOf = (out: Sheet, err: Sheet): Console.Console => {
+  const write = (sheet: Sheet) => (line: string) =>
+    sheet.write(`${sheet.colours ? line : stripVTControlCharacters(line)}`.trimEnd() + "\n")
+  const nothing = () => Effect.void
+  return {
+    [Console.TypeId]: Console.TypeId,
+    log: (...args) => write(out)(args.join(" ")),
+    info: (...args) => write(out)(args.join(" ")),
+    error: (...args) => write(err)(args.join(" ")),
+    warn: (...args) => write(err)(args.join(" ")),
+    debug: nothing,
+    trace: nothing,
+    assert: nothing,
+    clear: Effect.void,
+    count: nothing,
+    countReset: nothing,
+    dir: nothing,
+    dirxml: nothing,
+    group: nothing,
+    groupEnd: Effect.void,
+    table: nothing,
+    time: nothing,
+    timeEnd: nothing,
+    timeLog: nothing,
+    unsafe: console
+  }
 }

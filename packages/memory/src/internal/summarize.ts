@@ -3,6 +3,7 @@
  * place of the one before.
  */
 import { ChatModel, type History, Instructions, Message } from "@heddle/core"
+import { causeText } from "@heddle/core/cause"
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -13,7 +14,7 @@ import type {
   Service as ConversationsService,
   Summary
 } from "../Conversations.ts"
-import { causeText, ConversationChanged, type ConversationsUnavailable } from "../MemoryErrors.ts"
+import { ConversationChanged, type ConversationsUnavailable } from "../MemoryErrors.ts"
 import { summarySource } from "../ContextSection.ts"
 import type { SummaryRequest } from "../Summaries.ts"
 import * as TokenCounter from "../TokenCounter.ts"

@@ -6,13 +6,34 @@
 /** What keys of providers look like. */
 const keyLike = /\b(?:sk|pk|key)-[\w-]{12,}|\bAIza[\w-]{20,}|\bBearer\s+[\w.~+/=-]{12,}/g
 
-/** Secrets as they were given, and as they are sent: without the white space around them. */
+/** Characters that a secret has at least. What is shorter keeps nobody out, and would be cut out of any sentence. */
+const shortest = 4
+
+/** Characters from which on a secret is cut out wherever it stands. A shorter one may be a piece of a word, and stays there. */
+const certain = 8
+
+/** Secrets as they were given, and as they are sent: without the white space around them. One that is blank or too short is none. */
 export const secretsOf = (given: ReadonlyArray<string>): ReadonlyArray<string> =>
-  Array.from(new Set(given.flatMap((secret) => [secret, secret.trim()]))).filter((secret) => secret !== "")
+  Array.from(new Set(given.flatMap((secret) => [secret, secret.trim()]))).filter(
+    (secret) => secret.trim().length >= shortest
+  )
+
+/** Where one side at least is neither letter nor digit. */
+const edge = String.raw`(?:(?<![\p{L}\p{N}])|(?![\p{L}\p{N}]))`
+
+/** Where a secret stands. */
+const placesOf = (secret: string): RegExp => {
+  const exactly = secret.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)
+  return new RegExp(secret.length < certain ? edge + exactly + edge : exactly, "gu")
+}
+
+/** A text without secrets. */
+export const without = (text: string, secrets: ReadonlyArray<string>): string =>
+  secrets.reduce((text, secret) => text.replace(placesOf(secret), "<redacted>"), text)
 
 /** A text without secrets, and without what looks like one. */
 export const clean = (text: string, secrets: ReadonlyArray<string>): string =>
-  secrets.reduce((text, secret) => text.replaceAll(secret, "<redacted>"), text).replace(keyLike, "<redacted>")
+  without(text, secrets).replace(keyLike, "<redacted>")
 
 /** Where an error of a library holds the request: the whole conversation. */
 const ofRequest = ["requestBodyValues", "prompt", "values"]
@@ -51,11 +72,12 @@ const withoutRequest = (error: unknown, depth = 0): unknown => {
 /** Whether a text anywhere in a value says a secret. A value that is too large to look through might. */
 const tells = (value: unknown, secrets: ReadonlyArray<string>): boolean => {
   if (secrets.length === 0) return false
+  const places = secrets.map(placesOf)
   const seen = new Set<unknown>()
   const open: Array<unknown> = [value]
   while (open.length > 0) {
     const next = open.pop()
-    if (typeof next === "string" && secrets.some((secret) => next.includes(secret))) return true
+    if (typeof next === "string" && places.some((place) => next.search(place) >= 0)) return true
     if (typeof next !== "object" || next === null || seen.has(next)) continue
     if (seen.add(next).size > mostValues) return true
     try {

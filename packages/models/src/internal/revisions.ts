@@ -1,7 +1,7 @@
 /**
  * The entries of a registry, by tenant and name.
  */
-import type { Entry, EntryWithKey } from "../ModelRegistry.ts"
+import type { Entry, EntryWithKey } from "./entry.ts"
 
 /** One state of an entry, and itself the key of what is made of it: an entry that changes has another. */
 export class Revision {

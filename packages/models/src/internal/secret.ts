@@ -39,12 +39,12 @@ export const secretOf = (
       // What a configuration error says may be what was found.
       Effect.mapError((error) => missing(how === "" ? `its Config gives none (${pathsOf(error).join(", ")}).` : how)),
       Effect.filterOrFail(
-        (key) => Redacted.value(key) !== "",
+        (key) => !isBlank(key),
         () => missing(how === "" ? "its Config gives an empty text." : how)
       )
     )
   if (Redacted.isRedacted(given)) {
-    return Redacted.value(given) === "" ? missing("the one that is given is empty.") : Effect.succeed(given)
+    return isBlank(given) ? missing("the one that is given is empty.") : Effect.succeed(given)
   }
   if (given !== undefined) return load(given, "")
   if (apiKeyFrom !== undefined) return load(Config.redacted(apiKeyFrom), `set the environment variable ${apiKeyFrom}.`)
@@ -60,6 +60,9 @@ export const secretOf = (
   )
   return usual.optional === true ? Effect.orElseSucceed(found, () => undefined) : found
 }
+
+/** White space is sent as nothing. */
+const isBlank = (key: Redacted.Redacted): boolean => Redacted.value(key).trim() === ""
 
 /** The keys that a configuration error is about. */
 const pathsOf = (error: ConfigError.ConfigError): ReadonlyArray<string> =>

@@ -15,16 +15,6 @@ export const ofStatus = (status: number): Errors.ModelErrorReason | undefined =>
   return status >= 400 ? "BadRequest" : undefined
 }
 
-/** Codes of an account that cannot pay; another try does not help, though the status is that of a rate limit. */
-export const unpaid = /insufficient_quota|billing|credit/i
-
-/** How providers say that the request is longer than the model can take. */
-export const tooLong =
-  /context.?(length|window|size)|maximum (context|number of tokens)|prompt is too long|too many (input )?tokens|token count.*exceeds|exceeds? the (available|maximum|model).*(context|token)|input is too long|request_too_large/i
-
-/** How providers say that they will not answer this. */
-export const filtered = /content.?(management )?policy|content.?filter|safety system|usage polic/i
-
 /** The wait that a response asks for, in milliseconds: `retry-after` is in seconds, or a date. `now` in milliseconds since the epoch. */
 export const retryAfterOf = (
   headers: Readonly<Record<string, string | undefined>>,

@@ -133,6 +133,20 @@ describe("an error over HTTP", () => {
     ["429 without credit", error(429, "rate_limit_error", "insufficient_quota"), "Authentication", undefined],
     ["400 too long", error(400, "invalid_request_error", "prompt is too long: 9"), "ContextLength", undefined],
     [
+      "400 without credit",
+      error(400, "invalid_request_error", "Your credit balance is too low to access the Anthropic API."),
+      "Authentication",
+      undefined
+    ],
+    ["404 of a model that is gone", error(404, "not_found_error", "model: claude-2"), "Authentication", undefined],
+    ["404", error(404, "not_found_error", "Not found"), "BadRequest", undefined],
+    [
+      "429 that speaks of bills",
+      error(429, "rate_limit_error", "You exceeded your quota, please check your plan and billing details."),
+      "RateLimited",
+      undefined
+    ],
+    [
       "502 in HTML",
       (response) => void response.writeHead(502, { "content-type": "text/html" }).end("<p>no</p>"),
       "Overloaded",

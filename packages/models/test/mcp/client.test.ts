@@ -479,6 +479,14 @@ describe("a server over HTTP", () => {
     })
   )
 
+  it.scopedLive("keeps its words whole where a header is blank, or too short to be a secret", () =>
+    Effect.gen(function* () {
+      const headers = { "x-blank": Redacted.make(" "), "x-flag": Redacted.make("1"), "x-mode": Redacted.make("the") }
+      const error = yield* Effect.flip((yield* Mcp.http({ name: "odd", url: "not a URL", headers })).connect)
+      expect(error.message).toBe('The MCP server "odd" cannot be reached: its URL is none.')
+    })
+  )
+
   it.scopedLive("that is not there fails the run, or the run goes on without", () =>
     Effect.gen(function* () {
       const server = yield* Mcp.http({ name: "none", url: "http://127.0.0.1:1/mcp" })

@@ -1,14 +1,17 @@
 /**
  * Keeps what was found for as long as it is good for.
  */
-import { Errors } from "@heddle/core"
+import { Errors, Tenant } from "@heddle/core"
 import { whole } from "@heddle/core/store"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as FiberRef from "effect/FiberRef"
+import * as Option from "effect/Option"
 import type { RetrievalError } from "../RagErrors.ts"
 import type { CacheOptions, Passage, Query, Service } from "../Retriever.ts"
 import { checked } from "./query.ts"
@@ -26,12 +29,15 @@ interface Entry {
   until: number
 }
 
+/** The open transaction of `@effect/sql`, which need not be installed. What is found in one may be undone. */
+class Transaction extends Context.Tag("@effect/sql/SqlClient/TransactionConnection")<Transaction, unknown>() {}
+
 /** Throws a `DefinitionError` for a capacity or a time that is none. */
 export const makeCached = (self: Service, { capacity, timeToLive }: CacheOptions): Effect.Effect<Service> => {
   whole("capacity", capacity, 1)
   const age = Duration.toMillis(timeToLive)
   if (age <= 0) throw new Errors.DefinitionError("timeToLive is more than 0, but is not.")
-  return Effect.sync(() => {
+  return Effect.map(Effect.context<never>(), (context) => {
     const entries = new Map<string, Entry>()
 
     const forget = (key: string, entry: Entry) => {
@@ -53,9 +59,10 @@ export const makeCached = (self: Service, { capacity, timeToLive }: CacheOptions
       return entry
     }
 
-    /** Searches in a fiber of its own, as who asks first may leave before the others. */
+    /** Searches in a fiber of its own, as who asks first may leave before the others, and not as that one. */
     const begin = (key: string, entry: Entry, query: Query) =>
       Effect.exit(Effect.interruptible(self.search(query))).pipe(
+        Effect.locally(FiberRef.currentContext, Context.add(context, Tenant.Tenant, query.tenant)),
         Effect.zip(Clock.currentTimeMillis),
         Effect.flatMap(([exit, now]) => {
           entry.stop = undefined
@@ -77,7 +84,7 @@ export const makeCached = (self: Service, { capacity, timeToLive }: CacheOptions
         return entry.stop
       })
 
-    return checked((query) =>
+    const shared = (query: Query) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.gen(function* () {
           const key = keyOf(query)
@@ -86,6 +93,12 @@ export const makeCached = (self: Service, { capacity, timeToLive }: CacheOptions
           if (entry.found === mine) yield* begin(key, entry, query)
           return yield* Effect.ensuring(restore(Deferred.await(entry.found)), leave(key, entry))
         })
+      )
+
+    return checked((query) =>
+      Effect.flatMap(Effect.serviceOption(Transaction), (open) =>
+        // The others' search could wait for the transaction to end, which waits for it.
+        Option.isSome(open) ? Effect.map(self.search(query), frozen) : shared(query)
       )
     )
   })

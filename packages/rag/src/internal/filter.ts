@@ -13,7 +13,7 @@ interface Filtered {
 
 /** Says whether something is let through. Without a filter everything is. */
 export const accepts = ({ collection, metadata, sources }: Filter = {}): ((found: Filtered) => boolean) => {
-  const globs = sources?.map(whole)
+  const globs = sources?.map((glob) => whole(glob, { matchCase: true }))
   const wanted = Object.entries(metadata ?? {})
   return (found) =>
     (collection === undefined || found.collection === collection) &&

@@ -3,10 +3,11 @@
  */
 import * as Effect from "effect/Effect"
 import { RetrievalError } from "../RagErrors.ts"
-import { type Numbered, quoted } from "../RagSection.ts"
+import type { Numbered } from "../RagSection.ts"
 import type { Passage, Service } from "../Retriever.ts"
 import { clip } from "./clip.ts"
 import type { Plan } from "./plan.ts"
+import { quoted } from "./quoted.ts"
 import { sift } from "./sift.ts"
 import { timely } from "./timely.ts"
 
@@ -28,9 +29,16 @@ export const search = (
   )(found)
 }
 
-/** Numbers passages from 1. */
-export const numbered = (passages: ReadonlyArray<Passage>): ReadonlyArray<Numbered> =>
-  passages.map(({ id, metadata, score, source, text }, i) => ({ number: i + 1, id, text, source, score, metadata }))
+/** Numbers passages on from those numbers that are taken: from 1 if none are. */
+export const numbered = (passages: ReadonlyArray<Passage>, taken = 0): ReadonlyArray<Numbered> =>
+  passages.map(({ id, metadata, score, source, text }, i) => ({
+    number: taken + i + 1,
+    id,
+    text,
+    source,
+    score,
+    metadata
+  }))
 
 /** A piece of text that is not worth its tags. */
 const tooShort = 200

@@ -1,6 +1,7 @@
 /**
  * What is written in bytes. What reads a format is loaded when it is used.
  */
+import { causeText } from "@heddle/core/cause"
 import * as Effect from "effect/Effect"
 import type { Content, Format } from "../Documents.ts"
 import type { Metadata } from "../Retriever.ts"
@@ -55,7 +56,7 @@ const load = <A>(name: string, load: () => Promise<A>): Effect.Effect<A, Unreada
 const badFormat = (format: string) => (cause: unknown) =>
   new Unreadable({
     reason: "Format",
-    message: `It cannot be read as ${format}: ${cause instanceof Error ? cause.message : String(cause)}`,
+    message: `It cannot be read as ${format}: ${causeText(cause)}`,
     cause
   })
 

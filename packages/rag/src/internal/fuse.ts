@@ -3,16 +3,19 @@
  */
 import { Errors } from "@heddle/core"
 import { whole } from "@heddle/core/store"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import type { RetrievalError } from "../RagErrors.ts"
+import { RetrievalError } from "../RagErrors.ts"
 import type { Passage, Query, Service, UnionOptions } from "../Retriever.ts"
+import { checked } from "./query.ts"
+import { timely } from "./timely.ts"
 
-/** A search by all of them. */
+/** One retriever of all of them. */
 export const fuse = (
   retrievers: ReadonlyArray<Service>,
-  { candidates = 20, onFailure = "fail", rankConstant = 5, weights = [] }: UnionOptions
-): Service["search"] => {
+  { candidates = 20, onFailure = "fail", rankConstant = 5, timeout, weights = [] }: UnionOptions
+): Service => {
   whole("candidates", candidates, 1)
   if (!(rankConstant >= 0 && rankConstant < Infinity))
     throw new Errors.DefinitionError(`rankConstant is a number from 0, but is ${rankConstant}.`)
@@ -21,10 +24,21 @@ export const fuse = (
   if (weights.length > retrievers.length)
     throw new Errors.DefinitionError(`There are ${weights.length} weights for ${retrievers.length} retrievers.`)
   const weighted = retrievers.map((_, i) => weights[i] ?? 1)
-  return (query) => {
+  const all = timeout === undefined ? retrievers : retrievers.map(within(timeout))
+  if (all.length === 1) return all[0]!
+  return checked((query) => {
     const asked = { ...query, topK: Math.max(query.topK, candidates), minScore: 0 }
-    return Effect.map(searches(retrievers, asked, onFailure), (lists) => fused(lists, weighted, rankConstant, query))
-  }
+    return Effect.map(searches(all, asked, onFailure), (lists) => fused(lists, weighted, rankConstant, query))
+  })
+}
+
+/** The same retriever, which fails if it takes longer. */
+const within = (timeout: Duration.DurationInput): ((self: Service) => Service) => {
+  const time = Duration.decode(timeout)
+  if (Duration.toMillis(time) <= 0) throw new Errors.DefinitionError("timeout is more than 0, but is not.")
+  const message = `A retriever of a union took longer than ${Duration.format(time)}.`
+  const inTime = timely(time, () => new RetrievalError({ reason: "Timeout", message }))
+  return ({ search }) => ({ search: (query) => inTime(search(query)) })
 }
 
 const searches = (

@@ -2,12 +2,13 @@
  * The documents of one tenant, and where their words are.
  */
 import { frozen } from "@heddle/core/store"
-import { stems } from "@heddle/core/words"
+import { stems, terms } from "@heddle/core/words"
 import MiniSearch, { type SearchResult } from "minisearch"
 import type { Chunk, DocumentInfo, IndexedDocument } from "../DocumentIndex.ts"
 import type { Passage, Query } from "../Retriever.ts"
 import * as bm25 from "./bm25.ts"
 import { accepts } from "./filter.ts"
+import * as queryTerms from "./queryTerms.ts"
 
 interface Entry {
   readonly key: number
@@ -21,18 +22,29 @@ interface Kept {
   readonly keys: ReadonlyArray<number>
 }
 
-/** What is searched of an entry, where what it is about counts like its own words. */
-const searched = ({ chunk: { context, text } }: Entry): string => (context === "" ? text : `${context}\n${text}`)
+/** What is searched of an entry. */
+interface Searched {
+  readonly key: number
+  readonly words: ReadonlyArray<string>
+}
+
+/** The words of an entry, where what it is about counts like its own. */
+const searched = ({ chunk: { context, text }, key }: Entry): Searched => ({
+  key,
+  words: stems(context === "" ? text : `${context}\n${text}`)
+})
 
 /** The documents of one tenant. */
 export class Lexical {
   readonly #collections = new Map<string, Map<string, Kept>>()
   readonly #entries = new Map<number, Entry>()
-  readonly #words = new MiniSearch<Entry>({
+  /** How often each word is there. */
+  readonly #counts = new Map<string, number>()
+  readonly #words = new MiniSearch<Searched>({
     idField: "key",
-    fields: ["searched"],
-    extractField: (entry, field) => (field === "key" ? entry.key : searched(entry)) as string,
-    tokenize: (text) => stems(text) as Array<string>,
+    fields: ["words"],
+    extractField: ({ key, words }, field) => (field === "key" ? key : words.join(" ")) as string,
+    tokenize: (text) => (text === "" ? [] : text.split(" ")),
     processTerm: (term) => term,
     searchOptions: { bm25: bm25.constants },
     // What is removed is removed at once.
@@ -53,7 +65,9 @@ export class Lexical {
       const keys = chunks.map((chunk) => {
         const entry: Entry = { key: ++this.#lastKey, collection, source, chunk: frozen(chunk) }
         this.#entries.set(entry.key, entry)
-        this.#words.add(entry)
+        const found = searched(entry)
+        this.#words.add(found)
+        this.#count(found, 1)
         return entry.key
       })
       all.set(source, { info: frozen({ source, hash, chunks: chunks.length }), keys })
@@ -64,7 +78,9 @@ export class Lexical {
     const all = this.#collections.get(collection)
     for (const source of sources) {
       for (const key of all?.get(source)?.keys ?? []) {
-        this.#words.remove(this.#entries.get(key)!)
+        const found = searched(this.#entries.get(key)!)
+        this.#words.remove(found)
+        this.#count(found, -1)
         this.#entries.delete(key)
       }
       all?.delete(source)
@@ -77,9 +93,9 @@ export class Lexical {
   }
 
   search({ filter, minScore, query, topK }: Query): ReadonlyArray<Passage> {
-    const terms = Array.from(new Set(stems(query)))
-    const results = this.#words.search(terms.join(" "), { tokenize: () => terms })
-    const most = this.#mostOf(terms, results)
+    const wanted = this.#wanted(query)
+    const results = this.#words.search(wanted.join(" "), { tokenize: () => Array.from(wanted) })
+    const most = this.#mostOf(wanted, results)
     const isAccepted = accepts(filter)
     const found: Array<Passage> = []
     for (const result of results) {
@@ -93,11 +109,29 @@ export class Lexical {
     return found.toSorted((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1)).slice(0, topK)
   }
 
+  #count({ words }: Searched, by: 1 | -1): void {
+    for (const word of words) {
+      const count = (this.#counts.get(word) ?? 0) + by
+      if (count === 0) this.#counts.delete(word)
+      else this.#counts.set(word, count)
+    }
+  }
+
+  #wanted(query: string): ReadonlyArray<string> {
+    const all = terms(query)
+    if (all.length <= queryTerms.most) return all
+    const counted = all.slice(0, queryTerms.counted)
+    return queryTerms.rarest(
+      counted,
+      counted.map((word) => this.#counts.get(word) ?? 0)
+    )
+  }
+
   /** What a passage would reach that says nothing but these words, again and again. */
-  #mostOf(terms: ReadonlyArray<string>, results: ReadonlyArray<SearchResult>): number {
+  #mostOf(wanted: ReadonlyArray<string>, results: ReadonlyArray<SearchResult>): number {
     const having = new Map<string, number>()
     for (const { terms } of results) for (const term of terms) having.set(term, (having.get(term) ?? 0) + 1)
     const all = this.#words.documentCount
-    return terms.reduce((sum, term) => sum + bm25.rarity(all, having.get(term) ?? 0), 0) * bm25.most
+    return wanted.reduce((sum, term) => sum + bm25.rarity(all, having.get(term) ?? 0), 0) * bm25.most
   }
 }

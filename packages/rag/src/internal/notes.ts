@@ -6,9 +6,10 @@ import { ChatModel, Instructions, Message } from "@heddle/core"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { NotesFailed } from "../RagErrors.ts"
-import { type Numbered, quoted, quotedNotes, quotedSources, source } from "../RagSection.ts"
+import { type Numbered, source } from "../RagSection.ts"
 import type { Effective } from "../RagSettings.ts"
 import { gap, within } from "./find.ts"
+import { quoted, quotedNotes, quotedSources } from "./quoted.ts"
 
 /** What the model is asked with. */
 export interface Asking {

@@ -3,13 +3,19 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 
 /**
- * Fails if the effect takes longer. It is begun before there is a timer: a search in
- * memory or in a file is done by then, and a timer with the two fibers of a race would
- * take several times as long as it.
+ * Fails if the effect takes longer, and does not wait then until it has ended: it is
+ * interrupted in the background, however long it takes to stop. Where it is itself
+ * interrupted, it does wait.
+ *
+ * The effect is begun before there is a timer: a search in memory or in a file is done
+ * by then, and a timer with the two fibers of a race would take several times as long
+ * as it.
  */
 export const timely =
   <E2>(duration: Duration.DurationInput, onTimeout: () => E2) =>
@@ -17,10 +23,18 @@ export const timely =
     Effect.flatMap(Effect.runtime<never>(), (runtime) =>
       Effect.uninterruptibleMask((restore) => {
         const fiber = Runtime.runFork(runtime)(effect)
+        const done = (exit: Exit.Exit<A, E>) => Effect.zipRight(Fiber.inheritAll(fiber), exit)
         const exit = fiber.unsafePoll()
-        if (exit !== null) return Effect.zipRight(Fiber.inheritAll(fiber), exit)
-        return restore(Effect.timeoutFail(Fiber.join(fiber), { duration, onTimeout })).pipe(
-          Effect.onExit(() => Fiber.interrupt(fiber))
+        if (exit !== null) return done(exit)
+        return restore(Effect.timeoutOption(Fiber.await(fiber), duration)).pipe(
+          Effect.onInterrupt(() => Fiber.interrupt(fiber)),
+          Effect.flatMap(
+            Option.match({
+              onNone: (): Effect.Effect<A, E | E2> =>
+                Effect.zipRight(Fiber.interruptFork(fiber), Effect.fail(onTimeout())),
+              onSome: done
+            })
+          )
         )
       })
     )

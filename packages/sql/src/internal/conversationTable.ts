@@ -10,10 +10,9 @@ import type { Conversations } from "@heddle/memory"
 import { decodeExchange, encodeExchange, storableText, storedText } from "@heddle/memory/store"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { DatabaseError } from "../DatabaseError.ts"
+import type { DatabaseError } from "../DatabaseError.ts"
 import { hashOf, listed } from "./names.ts"
-import { clamped, decoded, most } from "./rows.ts"
-import { said } from "./said.ts"
+import { batches, clamped, decoded, encoded, most } from "./rows.ts"
 
 type Info = Conversations.ConversationInfo
 type Key = Conversations.ConversationKey
@@ -30,12 +29,9 @@ export interface Known {
 export const textOfExchange = (
   { agent, messages }: Conversations.NewExchange,
   at: number
-): Effect.Effect<string, DatabaseError> =>
-  Effect.try({
-    try: () => encodeExchange({ agent, messages, at, position: 0 }),
-    catch: (cause) =>
-      new DatabaseError({ reason: "Unknown", message: `The exchange is no JSON. ${said(cause)}`, cause })
-  })
+): Effect.Effect<string, DatabaseError> => encodedExchange({ agent, messages, at, position: 0 })
+
+const encodedExchange = encoded("The exchange", encodeExchange)
 
 const hashOfKey = ({ agent = "", session, tenant }: Key): string => hashOf(tenant, session, agent)
 
@@ -246,10 +242,4 @@ const bounds = (range: Conversations.Range | undefined) => {
     return { after: clamped(after), through: clamped(after + range.first), count: most }
   }
   return { after: 0, through: clamped(Math.max(0, (range.before ?? Infinity) - 1)), count: clamped(range.last) }
-}
-
-/** Rows for one statement each: a database takes so many values at once. */
-const batches = <A>(rows: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> => {
-  const size = 500
-  return Array.from({ length: Math.ceil(rows.length / size) }, (_, n) => rows.slice(n * size, (n + 1) * size))
 }

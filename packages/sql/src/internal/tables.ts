@@ -5,7 +5,7 @@
  * in it, so that several programs can begin at once, and so that a program that is
  * too old for a database leaves it alone.
  */
-import type { SqlClient } from "@effect/sql/SqlClient"
+import { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import { DatabaseError, fromCause } from "../DatabaseError.ts"
@@ -146,12 +146,18 @@ const types = (sql: SqlClient) =>
     })
   })
 
-/** Brings a database to the last layout. Fails with the reason `Newer` if it is beyond that. */
-export const upToDate = (sql: SqlClient): Effect.Effect<void, DatabaseError> =>
+/** The client of the tables: the names of columns are ours, whatever it does to those of others. */
+export const client: Effect.Effect<SqlClient, never, SqlClient> = Effect.map(SqlClient, (sql) =>
+  sql.withoutTransforms()
+)
+
+/** Brings a database to the last layout, and gives its client. Fails with the reason `Newer` if it is beyond that. */
+export const upToDate = (sql: SqlClient): Effect.Effect<SqlClient, DatabaseError> =>
   Effect.gen(function* () {
     // In most cases there is nothing to do, and so nothing to lock, and no right to make tables is needed.
-    if ((yield* hasLayouts(sql)) && (yield* layoutOf(sql)) === layouts.length) return
-    yield* sql.withTransaction(migrate(sql))
+    const isDone = (yield* hasLayouts(sql)) && (yield* layoutOf(sql)) === layouts.length
+    if (!isDone) yield* sql.withTransaction(migrate(sql))
+    return sql
   }).pipe(
     rescued,
     Effect.mapError((error) => fromCause("The database", error))

@@ -13,11 +13,23 @@ import { Output, type Sheet } from "../Output.ts"
 const sheet = (stream: NodeJS.WriteStream): Sheet => ({
   write: (text) =>
     Effect.async<void>((resume) => {
-      stream.write(text, () => resume(Effect.void))
+      if (stream.write(text)) return resume(Effect.void)
+      const ready = () => resume(Effect.void)
+      stream.once("drain", ready)
+      return Effect.sync(() => stream.off("drain", ready))
     }),
   isTerminal: stream.isTTY === true,
   colours: stream.isTTY === true && (process.env["NO_COLOR"] ?? "") === "" && process.env["TERM"] !== "dumb",
   columns: () => stream.columns ?? 80
+})
+
+const read = Effect.tryPromise({
+  try: async () => {
+    const pieces: Array<Buffer> = []
+    for await (const piece of process.stdin) pieces.push(piece)
+    return Buffer.concat(pieces)
+  },
+  catch: (cause) => failed("Standard input cannot be read.", cause)
 })
 
 /** The world of this process. */
@@ -29,17 +41,7 @@ export const world = (extensions: Service) =>
       cwd: process.cwd(),
       home: homedir(),
       variables: process.env,
-      input: {
-        isTerminal: process.stdin.isTTY === true,
-        read: Effect.tryPromise({
-          try: async () => {
-            const pieces: Array<Buffer> = []
-            for await (const piece of process.stdin) pieces.push(piece)
-            return Buffer.concat(pieces)
-          },
-          catch: (cause) => failed("Standard input cannot be read.", cause)
-        })
-      }
+      input: { isTerminal: process.stdin.isTTY === true, read }
     }),
     Layer.succeed(Asking, { ask: () => new NobodyToAsk({ message: "nobody can be asked" }) }),
     Layer.succeed(LineReader, {

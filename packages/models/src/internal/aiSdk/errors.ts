@@ -5,14 +5,12 @@
  */
 import { Errors } from "@heddle/core"
 import { causeOf, clean } from "../redact.ts"
-import { filtered, ofStatus, retryAfterOf, tooLong, unpaid } from "../status.ts"
+import { ofCodes, ofRefusal, type Refusal, refusalOf } from "../refusal.ts"
+import { retryAfterOf } from "../status.ts"
 
 /** What is looked at of an error, from whatever library. */
-interface Signs {
+interface Signs extends Refusal {
   readonly status: number | undefined
-  readonly headers: Readonly<Record<string, string>>
-  /** Codes, types and statuses of the provider, in lower case. */
-  readonly codes: ReadonlyArray<string>
   readonly message: string
 }
 
@@ -39,20 +37,6 @@ const byName: ReadonlyArray<readonly [string, Errors.ModelErrorReason]> = [
   ["TooManyEmbeddingValuesForCallError", "BadRequest"]
 ]
 
-/** Codes of providers, wherever they stand in an error; the first that is found decides. */
-const byCode: ReadonlyArray<readonly [RegExp, Errors.ModelErrorReason]> = [
-  // The provider of Anthropic says so where the first event cannot be read.
-  [/^ai_(jsonparse|typevalidation)error$/, "InvalidResponse"],
-  [/context_length|context_window|prompt_too_long|string_above_max_length/, "ContextLength"],
-  [/content_filter|content_policy|responsibleaipolicy|moderation/, "ContentFilter"],
-  [unpaid, "Authentication"],
-  [/rate_limit|resource_exhausted|too_many_requests|throttl/, "RateLimited"],
-  [/overloaded|unavailable|api_error|server_error|internal/, "Overloaded"],
-  [/timeout|deadline_exceeded/, "Timeout"],
-  [/authentication|permission|unauthenticated|invalid_api_key/, "Authentication"],
-  [/invalid_request|invalid_argument|not_found|failed_precondition|bad_request|request_too_large/, "BadRequest"]
-]
-
 const timeouts = /timeout|ETIMEDOUT/i
 const networkCodes = /^(E[A-Z]{3,}|UND_ERR_\w+|ERR_(?:SSL|TLS|STREAM)\w*|CERT_\w+|Connection\w+|\w*_CERT\w*)$/
 
@@ -62,7 +46,7 @@ export const modelError = (error: unknown, secrets: ReadonlyArray<string> = []):
   const told = refusalIn(error) ?? error
   const signs = signsOf(told)
   const reason = reasonOf(told, signs)
-  const retryAfter = retryAfterOf(signs.headers, Date.now())
+  const { retryAfter } = signs
   const message = shortened(clean(signs.message, secrets))
   return new Errors.ModelError({
     reason,
@@ -83,21 +67,7 @@ const reasonOf = (error: unknown, signs: Signs): Errors.ModelErrorReason => {
   // A stream that was cut, as the provider for servers like OpenAI's says it.
   if (isSdkError(error, "InvalidResponseDataError") && /ended without a finish/.test(signs.message)) return "Network"
   for (const [name, reason] of byName) if (isSdkError(error, name)) return reason
-  const status = signs.status !== undefined ? ofStatus(signs.status) : undefined
-  const refused = status === undefined || status === "BadRequest"
-  const code = ofCodes(signs.codes)
-  if (code === "ContextLength" || code === "ContentFilter") return code
-  if (refused && tooLong.test(signs.message)) return "ContextLength"
-  if (refused && filtered.test(signs.message)) return "ContentFilter"
-  if (code === "Authentication" && status === "RateLimited") return code
-  // A status that stands for any failure, also of a request that was answered with 200 and an error.
-  if (signs.status === 500 && code !== undefined) return code
-  return status ?? ofCause(error) ?? code ?? "Unknown"
-}
-
-const ofCodes = (codes: ReadonlyArray<string>): Errors.ModelErrorReason | undefined => {
-  for (const [pattern, reason] of byCode) if (codes.some((code) => pattern.test(code))) return reason
-  return undefined
+  return ofRefusal(signs, signs.status) ?? ofCause(error) ?? ofCodes(signs.codes) ?? "Unknown"
 }
 
 /** The reason that the chain of causes gives: of the network, of an abort, of a response that could not be read. */
@@ -123,41 +93,23 @@ const causes = (error: unknown): ReadonlyArray<Fields> => {
 }
 
 const signsOf = (error: unknown): Signs => {
-  if (typeof error === "string") return { status: undefined, headers: {}, codes: [], message: error }
-  if (!isFields(error)) return { status: undefined, headers: {}, codes: [], message: "" }
-  const codes: Array<string> = []
-  collectCodes(error, codes)
-  collectCodes(error["data"], codes)
-  collectCodes(parsed(error["responseBody"]), codes)
+  if (!isFields(error)) {
+    const message = typeof error === "string" ? error : ""
+    return { status: undefined, codes: [], message, text: message, retryAfter: undefined }
+  }
+  const own = refusalOf(error)
+  const bodies = [refusalOf(error["data"]), refusalOf(error["responseBody"])]
   const status = error["statusCode"] ?? error["status"]
-  const message = error["message"]
-  // A status of success belongs to a response that could not be read.
+  // A status of success belongs to a response that could not be read. What the model says in it is no refusal.
   const failed = typeof status === "number" && status >= 400
+  const headers = isFields(error["responseHeaders"]) ? (error["responseHeaders"] as Record<string, string>) : {}
+  const said = [own, ...bodies]
   return {
     status: failed ? status : undefined,
-    headers: isFields(error["responseHeaders"]) ? (error["responseHeaders"] as Record<string, string>) : {},
-    codes,
-    message: typeof message === "string" ? message : ""
-  }
-}
-
-/** `type`, `code`, `status`, `name` of an error, and of the one in it. */
-const collectCodes = (value: unknown, codes: Array<string>, depth = 0): void => {
-  if (!isFields(value) || depth > 3) return
-  for (const key of ["type", "code", "status", "name"]) {
-    const code = value[key]
-    if (typeof code === "string") codes.push(code.toLowerCase())
-  }
-  collectCodes(value["error"], codes, depth + 1)
-  collectCodes(value["innererror"], codes, depth + 1)
-}
-
-const parsed = (body: unknown): unknown => {
-  if (typeof body !== "string" || body.length > 100_000) return undefined
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
+    codes: said.flatMap(({ codes }) => codes),
+    message: typeof error["message"] === "string" ? error["message"] : "",
+    text: (failed ? said : [own]).map(({ text }) => text).join("\n"),
+    retryAfter: retryAfterOf(headers, Date.now()) ?? said.find(({ retryAfter }) => retryAfter !== undefined)?.retryAfter
   }
 }
 

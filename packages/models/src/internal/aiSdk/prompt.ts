@@ -13,6 +13,7 @@ import type {
   SharedV3ProviderOptions
 } from "@ai-sdk/provider"
 import { type ChatModel, Errors, History, Instructions, Message } from "@heddle/core"
+import { isObject } from "../json.ts"
 
 /** What is sent with every request. */
 export interface Constant {
@@ -34,14 +35,12 @@ interface OwnCall {
   readonly result?: { readonly metadata?: SharedV3ProviderOptions }
 }
 
-const isRecord = (u: unknown): u is Record<string, unknown> => typeof u === "object" && u !== null && !Array.isArray(u)
-
 /** The metadata of each provider, without what others have noted. */
 const providerOptions = (
   metadata: Message.Metadata | undefined
 ): { readonly providerOptions?: SharedV3ProviderOptions } => {
   if (metadata === undefined) return {}
-  const entries = Object.entries(metadata).filter(([key, value]) => key !== own && isRecord(value))
+  const entries = Object.entries(metadata).filter(([key, value]) => key !== own && isObject(value))
   // What a provider has given as metadata is JSON; a provider checks what else it gets.
   return entries.length === 0 ? {} : { providerOptions: Object.fromEntries(entries) as SharedV3ProviderOptions }
 }
@@ -67,7 +66,7 @@ export const callOptions = (request: ChatModel.ModelRequest, constant: Constant)
 }
 
 const optionsByProvider = (options: Readonly<Record<string, unknown>>): SharedV3ProviderOptions => {
-  const flat = Object.keys(options).find((key) => !isRecord(options[key]))
+  const flat = Object.keys(options).find((key) => !isObject(options[key]))
   if (flat !== undefined) {
     throw new Errors.ModelError({
       reason: "BadRequest",
@@ -153,7 +152,7 @@ const pushCall = (
     toolCallId: id,
     toolName: name,
     // Providers refuse what is no object, and what a model wrote once stays in the history.
-    input: isRecord(input) ? input : { invalid: input ?? null },
+    input: isObject(input) ? input : { invalid: input ?? null },
     ...(providerExecuted && { providerExecuted }),
     ...providerOptions(metadata)
   })

@@ -4,6 +4,7 @@
  */
 import type { LanguageModelV3 } from "@ai-sdk/provider"
 import { type ChatModel, Errors } from "@heddle/core"
+import { causeText } from "@heddle/core/cause"
 import { quoted } from "@heddle/core/names"
 import { expecting, oneOf, optional, problems, wholeFrom } from "@heddle/core/settings"
 import * as Effect from "effect/Effect"
@@ -97,7 +98,7 @@ export const define = <Options extends typeof CommonOptions.Type, Module>(
           cause instanceof Errors.DefinitionError
             ? unfit(definition.package, settings.name, `is installed in another version: ${cause.message}`, cause)
             : // A package that refuses its settings says which.
-              invalidOptions(settings.name, cause instanceof Error ? cause.message : String(cause), cause)
+              invalidOptions(settings.name, causeText(cause), cause)
       })
     })
 })

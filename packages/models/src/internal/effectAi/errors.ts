@@ -7,14 +7,12 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { causeOf, clean, secretsOf } from "../redact.ts"
-import { filtered, ofStatus, retryAfterOf, tooLong, unpaid } from "../status.ts"
+import { ofCodes, ofRefusal, refusalOf } from "../refusal.ts"
+import { retryAfterOf } from "../status.ts"
 
-/** What providers call their errors, in the body of a response or in a stream. */
+/** What providers call their errors in a stream, in words. */
 const named: ReadonlyArray<readonly [RegExp, Errors.ModelErrorReason]> = [
-  [tooLong, "ContextLength"],
-  [filtered, "ContentFilter"],
   [/\bsafety\b/i, "ContentFilter"],
-  [unpaid, "Authentication"],
   [/rate.?limit|too many requests|resource_exhausted/i, "RateLimited"],
   [/overloaded|unavailable|api_error|server_error/i, "Overloaded"],
   [/timeout|timed out|deadline/i, "Timeout"],
@@ -25,12 +23,9 @@ const named: ReadonlyArray<readonly [RegExp, Errors.ModelErrorReason]> = [
 const byName = (text: string): Errors.ModelErrorReason =>
   named.find(([pattern]) => pattern.test(text))?.[1] ?? "Unknown"
 
-const byStatus = (status: number, body: string): Errors.ModelErrorReason => {
-  const reason = ofStatus(status) ?? "InvalidResponse"
-  if (reason === "RateLimited" && unpaid.test(body)) return "Authentication"
-  if (reason !== "BadRequest") return reason
-  return tooLong.test(body) ? "ContextLength" : filtered.test(body) ? "ContentFilter" : reason
-}
+/** A body that came with a status of success is no refusal. */
+const byStatus = (status: number, body: string): Errors.ModelErrorReason =>
+  (status >= 400 ? ofRefusal(refusalOf(body), status) : undefined) ?? "InvalidResponse"
 
 const reasonOf = (error: AiError.AiError): Errors.ModelErrorReason => {
   switch (error._tag) {
@@ -112,7 +107,10 @@ export const failWith = (spanned: unknown): Effect.Effect<never, Errors.ModelErr
   const inner = "cause" in error ? Cause.originalError(error.cause) : undefined
   if (inner instanceof Errors.ModelError) return Effect.fail(inner)
   return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const wait = error._tag === "HttpResponseError" ? retryAfterOf(error.response.headers, now) : undefined
+    const wait =
+      error._tag === "HttpResponseError"
+        ? (retryAfterOf(error.response.headers, now) ?? refusalOf(error.body).retryAfter)
+        : undefined
     const secrets = secretsIn(error)
     const message = clean(summary(error), secrets)
     const fields = { reason: reasonOf(error), message, cause: withoutSecrets(error, secrets) }
@@ -123,7 +121,11 @@ export const failWith = (spanned: unknown): Effect.Effect<never, Errors.ModelErr
 /** What a provider said went wrong in the middle of a stream. */
 export const fromErrorPart = (error: unknown): Errors.ModelError => {
   const text = error instanceof Error ? String(error) : (JSON.stringify(error) ?? String(error))
-  return new Errors.ModelError({ reason: byName(text), message: clean(text, []), cause: error })
+  const refusal = refusalOf(error instanceof Error ? text : error)
+  const { codes, retryAfter } = refusal
+  const reason = ofRefusal(refusal, undefined) ?? ofCodes(codes) ?? byName(text)
+  const fields = { reason, message: clean(text, []), cause: error }
+  return new Errors.ModelError(retryAfter === undefined ? fields : { ...fields, retryAfter })
 }
 
 /** A `ModelError` as theirs. It is the `cause`. */

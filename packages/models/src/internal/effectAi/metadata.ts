@@ -3,23 +3,21 @@
  * provider. What is not of that shape travels under a key of ours.
  */
 import type { Message } from "@heddle/core"
+import { isObject } from "../json.ts"
+import type { ByProvider } from "../providerMetadata.ts"
 
 /** What @effect/ai keeps beside a part of a prompt or of a response. */
-export type Theirs = { readonly [provider: string]: { readonly [key: string]: unknown } | undefined }
+export type Theirs = ByProvider
 
 const key = "heddle"
-
-/** Whether a value is an object as JSON has it. */
-export const isRecord = (u: unknown): u is { readonly [key: string]: unknown } =>
-  typeof u === "object" && u !== null && !Array.isArray(u)
 
 /** Our metadata as theirs; `fromTheirs` gives it back. */
 export const toTheirs = (metadata: Message.Metadata | undefined): Theirs => {
   if (metadata === undefined) return {}
   const entries = Object.entries(metadata)
-  const loose = entries.filter(([name, value]) => name === key || !isRecord(value))
+  const loose = entries.filter(([name, value]) => name === key || !isObject(value))
   if (loose.length === 0) return metadata as Theirs // every value is a record
-  const records = entries.filter(([name, value]) => name !== key && isRecord(value))
+  const records = entries.filter(([name, value]) => name !== key && isObject(value))
   return Object.fromEntries([...records, [key, Object.fromEntries(loose)]]) as Theirs // as above
 }
 
@@ -30,13 +28,6 @@ export const fromTheirs = (theirs: Theirs | undefined): Message.Metadata | undef
   if (loose === undefined) return theirs
   const { [key]: _loose, ...records } = theirs
   return { ...records, ...loose }
-}
-
-/** The metadata of two pieces of one part. */
-export const merge = (a: Theirs | undefined, b: Theirs | undefined): Theirs | undefined => {
-  if (a === undefined || b === undefined) return a ?? b
-  const both = Object.entries(b).map(([provider, of]) => [provider, { ...a[provider], ...of }] as const)
-  return { ...a, ...Object.fromEntries(both) }
 }
 
 /** The metadata as a field, left out where there is none. */

@@ -4,8 +4,9 @@
  */
 import * as Prompt from "@effect/ai/Prompt"
 import { Instructions, Message, type History } from "@heddle/core"
+import { isObject } from "../json.ts"
 import { ranByProvider } from "./reply.ts"
-import { isRecord, toTheirs } from "./metadata.ts"
+import { toTheirs } from "./metadata.ts"
 
 const file = ({ data, mediaType, name }: Message.File): Prompt.FilePart =>
   Prompt.makePart("file", { mediaType, data: fileData(data), ...(name !== undefined && { fileName: name }) })
@@ -30,7 +31,7 @@ const call = (call: Message.ToolCall): Prompt.ToolCallPart =>
     id: call.id,
     name: call.name,
     // Providers refuse what is no object, and what a model wrote once stays in the history.
-    params: isRecord(call.arguments) ? call.arguments : { invalid: call.arguments ?? null },
+    params: isObject(call.arguments) ? call.arguments : { invalid: call.arguments ?? null },
     providerExecuted: ranByProvider(call),
     options: toTheirs(call.metadata)
   })

@@ -7,7 +7,8 @@ import { said } from "@heddle/core/settings"
 import * as DateTime from "effect/DateTime"
 import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
-import { field, fromTheirs, merge, type Theirs } from "./metadata.ts"
+import { merge } from "../providerMetadata.ts"
+import { field, fromTheirs, type Theirs } from "./metadata.ts"
 
 /** A part as they decode it, or as a provider gave it. */
 export type TheirPart = Response.AnyPart | Response.AnyPartEncoded

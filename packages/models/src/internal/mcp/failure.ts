@@ -5,6 +5,7 @@ import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamable
 import { McpError } from "@modelcontextprotocol/sdk/types.js"
 import * as Data from "effect/Data"
 import { type Reason, ToolProviderError } from "../../ToolProvider.ts"
+import { secretsOf, without } from "../redact.ts"
 
 /** A failure, and what may be done about it. */
 export class Failure extends Data.TaggedError("Failure")<{
@@ -41,16 +42,14 @@ export class TooLarge extends Error {}
 const longestSaid = 1000
 
 /** Characters of a piece of a secret that is a secret itself: `Bearer` is none. */
-const shortestSecret = 7
+const shortestPiece = 7
 
 /** Tells failures of the server of a name. What it says itself is cut, and without secrets. */
 export const teller = (name: string, secrets: ReadonlyArray<string>): Teller => {
   // Of `Bearer abc` a server may repeat `abc`.
-  const kept = secrets
-    .flatMap((secret) => [secret, ...secret.split(/\s+/).filter((piece) => piece.length >= shortestSecret)])
-    .filter((secret) => secret !== "")
-    .toSorted((a, b) => b.length - a.length)
-  const clean = (text: string) => kept.reduce((text, secret) => text.replaceAll(secret, "<redacted>"), text)
+  const pieces = secrets.flatMap((secret) => secret.split(/\s+/).filter((piece) => piece.length >= shortestPiece))
+  const kept = secretsOf([...secrets, ...pieces]).toSorted((a, b) => b.length - a.length)
+  const clean = (text: string) => without(text, kept)
   const failure: Teller["failure"] = (reason, message, about = {}) => {
     const { forgotten = false, passing = false, undone = false } = about
     const said = clean(`The MCP server "${name}" ${message}`)

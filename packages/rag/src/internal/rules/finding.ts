@@ -134,6 +134,19 @@ export const finding: ReadonlyArray<Rule<DocumentIndex | Retriever>> = [
     })
   },
   {
+    rule: "a glob of sources tells upper case from lower case",
+    check: Effect.gen(function* () {
+      yield* put(docs, document("hr/public.md", "a zebra"), document("HR/secret.md", "a zebra"))
+      for (const [glob, wanted] of [
+        ["hr/*", ["hr/public.md"]],
+        ["HR/*", ["HR/secret.md"]],
+        ["*.MD", []]
+      ] as const) {
+        yield* same(`What matches ${glob}`, yield* sourcesWith("zebra", { filter: { sources: [glob] } }), wanted)
+      }
+    })
+  },
+  {
     rule: "metadata has to have all values that were asked for, of their kind",
     check: Effect.gen(function* () {
       const marks: ReadonlyArray<Metadata> = [

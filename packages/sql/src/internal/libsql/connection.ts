@@ -13,7 +13,6 @@ import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
 import { makeCompilerSqlite } from "@effect/sql/Statement"
 import * as Chunk from "effect/Chunk"
-import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
@@ -21,12 +20,10 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type Database from "libsql"
-import { DatabaseError, fromCause } from "../../DatabaseError.ts"
+import { type DatabaseError, fromCause } from "../../DatabaseError.ts"
+import { type File, openFile, type Run } from "./file.ts"
 import { makeTurns, type Restore, type Turns } from "./turns.ts"
 import { makeWaiting, type Waiting } from "./waiting.ts"
-
-/** Texts of statements that are kept prepared. */
-const maxPrepared = 200
 
 /** A client of an open database, for the scope. `name` is what its errors call it. */
 export const makeClient = (db: Database.Database, name: string, patience: Duration.DurationInput) =>
@@ -193,93 +190,6 @@ const undone = { message: "the transaction was undone" }
 const over = { message: "its transaction or scope has ended: start after that what goes on after it" }
 const halfway = { message: "a transaction within this one has not ended" }
 const foreign = { message: "the open transaction is one of another database" }
-
-type Mode = "rows" | "values" | "raw"
-type Run = (
-  sql: string,
-  params: ReadonlyArray<unknown>,
-  mode: Mode
-) => Effect.Effect<ReadonlyArray<object>, DatabaseError>
-
-/** A database that is closed when the scope is. The driver ends the process when it is used after that. */
-interface File {
-  readonly run: Run
-  /** Runs what gives nothing back, and is not kept prepared. */
-  readonly execute: (sql: string) => Effect.Effect<void, DatabaseError>
-  readonly inTransaction: () => boolean
-}
-
-const openFile = (db: Database.Database, name: string): Effect.Effect<File, never, Scope.Scope> => {
-  let isOpen = true
-  const closed = new DatabaseError({ reason: "Unavailable", message: `${name} was closed with its layer.` })
-  const attempt = <A>(f: () => A): Effect.Effect<A, DatabaseError> =>
-    Effect.try({
-      try: () => {
-        if (!isOpen) throw closed
-        return f()
-      },
-      catch: (cause) => fromCause(name, cause)
-    })
-
-  const prepared = new Map<string, Database.Statement>()
-  const prepare = (sql: string): Database.Statement => {
-    const known = prepared.get(sql)
-    const statement = known ?? db.prepare(sql)
-    if (known !== undefined) prepared.delete(sql)
-    else if (prepared.size >= maxPrepared) prepared.delete(prepared.keys().next().value!)
-    prepared.set(sql, statement)
-    return statement
-  }
-  const file: File = {
-    run: (sql, params, mode) =>
-      Effect.withFiberRuntime((fiber) =>
-        attempt(() => {
-          const statement = prepare(sql)
-          statement.safeIntegers(Context.get(fiber.currentContext, Client.SafeIntegers))
-          const bound = params.map(toColumn)
-          // A row is an object, or an array of its values.
-          try {
-            if (statement.reader) return statement.raw(mode === "values").all(bound) as ReadonlyArray<object>
-            const done = statement.run(bound)
-            return mode === "raw" ? [done] : []
-          } catch (cause) {
-            const error = fromCause(name, cause)
-            if (error.reason === "Locked" && !db.inTransaction) stop(db, statement, bound)
-            throw error
-          }
-        })
-      ),
-    execute: (sql) => attempt(() => void db.exec(sql)),
-    inTransaction: () => isOpen && db.inTransaction
-  }
-  return Effect.as(
-    Effect.addFinalizer(() => Effect.sync(() => (isOpen = false))),
-    file
-  )
-}
-
-/**
- * The driver leaves a statement that found the file locked in the middle, and then no
- * transaction can be committed. One that may not write comes to its end.
- */
-const stop = (db: Database.Database, statement: Database.Statement, bound: ReadonlyArray<unknown>): void => {
-  db.exec("PRAGMA query_only = 1")
-  try {
-    if (statement.reader) statement.all(bound)
-    else statement.run(bound)
-  } catch {
-    // As it should.
-  } finally {
-    db.exec("PRAGMA query_only = 0")
-  }
-}
-
-/** The driver takes every number for a real one, and ends the process over a boolean. */
-const toColumn = (value: unknown): unknown => {
-  if (Number.isSafeInteger(value)) return BigInt(value as number)
-  if (typeof value === "boolean") return value ? 1n : 0n
-  return value instanceof Date ? BigInt(value.getTime()) : value
-}
 
 const connection = (run: Run): Connection => {
   const execute: Connection["execute"] = (sql, params, transform) => {

@@ -2,9 +2,9 @@
  * What a file is opened with, filled in and checked.
  */
 import { Errors } from "@heddle/core"
-import * as Duration from "effect/Duration"
-import * as Option from "effect/Option"
+import type * as Duration from "effect/Duration"
 import type { Options } from "../../libsql.ts"
+import { oneOf, shown, time } from "../given.ts"
 
 /** The check of a file that nobody has said anything about depends on its size. */
 export interface Settled extends Pick<Options, "filename" | "integrityCheck"> {
@@ -32,26 +32,3 @@ const path = (filename: unknown): string => {
   }
   return filename
 }
-
-const oneOf = <A extends string>(name: string, value: unknown, values: ReadonlyArray<A>): A => {
-  const found = values.find((each) => each === value)
-  if (found !== undefined) return found
-  const all = values.map((each) => `"${each}"`)
-  throw new Errors.DefinitionError(
-    `${name} is ${all.slice(0, -1).join(", ")} or ${all.at(-1)}, but is ${shown(value)}.`
-  )
-}
-
-const time = (name: string, value: unknown): Duration.Duration => {
-  const duration = Duration.decodeUnknown(value)
-  // What is below 0 would be taken for 0.
-  if (Option.isSome(duration) && !(Array.isArray(value) ? value : [value]).some(isNegative)) return duration.value
-  throw new Errors.DefinitionError(
-    `${name} is a duration from 0 up, in milliseconds or as "5 seconds", but is ${shown(value)}.`
-  )
-}
-
-const isNegative = (part: unknown): boolean =>
-  typeof part === "string" ? part.startsWith("-") : typeof part === "object" ? false : !(Number(part) >= 0)
-
-const shown = (value: unknown): string => (typeof value === "string" ? JSON.stringify(value) : String(value))

@@ -21,7 +21,7 @@ export interface Entry {
   readonly collection: Held
   /** How many words it has, each counted once. */
   readonly words: number
-  /** Where its vector begins; -1 if it has none. */
+  /** Where its vector begins; -1 if it has none, or one without a direction. */
   readonly at: number
 }
 
@@ -122,16 +122,13 @@ export const byWords = (
 // vectors
 // -----------------------------------------------------------------------------
 
-/** The vector of length 1 of the same direction. One without a direction stays as it is. */
-export const normalized = (vector: Float32Array): Float32Array => {
-  const length = Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0))
-  return length === 0 ? vector : vector.map((x) => x / length)
-}
+/** Whether a vector points anywhere: one of zeros alone has no angle to any other. */
+export const hasDirection = (vector: Float32Array): boolean => vector.some((x) => x !== 0)
 
 /**
  * A score for each chunk, from 0 to 2: how much greater than -1 the cosine of the angle
- * between its vector and this one is. It is 0 if it is not greater than `least`, or the
- * chunk is not accepted.
+ * between its vector and this one is. It is 0 if it is not greater than `least`, if there
+ * is no such angle, or if the chunk is not accepted.
  */
 export const byVectors = (
   { entries, vectors }: Chunks,
@@ -140,6 +137,7 @@ export const byVectors = (
   isAccepted: Accepts
 ): Float64Array => {
   const scores = new Float64Array(entries.length)
+  if (!hasDirection(vector)) return scores
   for (let place = 0; place < scores.length; place++) {
     const entry = entries[place]!
     if (entry.at < 0 || !isAccepted(entry)) continue
