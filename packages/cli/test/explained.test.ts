@@ -1,12 +1,19 @@
+import * as NodeContext from "@effect/platform-node/NodeContext"
+import { Instructions, Message } from "@heddle/core"
+import { Conversations, Session } from "@heddle/memory"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { expect, it } from "vitest"
 import { AgentFile, HandlerRegistry } from "../src/index.ts"
 import type { Agents } from "../src/internal/agents/Agents.ts"
 import { approvals } from "../src/internal/agents/approval.ts"
-import { explained } from "../src/internal/agents/explained.ts"
+import { explained, preview } from "../src/internal/agents/explained.ts"
 import type { Options } from "../src/internal/agents/resolve.ts"
 import { models } from "../src/internal/models/choose.ts"
-import { providers } from "../src/internal/services.ts"
+import { Asking, NobodyToAsk } from "../src/internal/Asking.ts"
+import { Environment } from "../src/internal/Environment.ts"
+import { Project } from "../src/internal/Project.ts"
+import { fleeting, layer, providers } from "../src/internal/services.ts"
 
 const agentsOf = (files: Readonly<Record<string, string>>): Agents => {
   const all = Object.entries(files).map(([path, text]) => AgentFile.parse(text, { path }))
@@ -14,9 +21,21 @@ const agentsOf = (files: Readonly<Record<string, string>>): Agents => {
     all: new Map(all.flatMap(({ agent }) => (agent === undefined ? [] : [[agent.name, agent]]))),
     shadowed: [],
     problems: [],
-    broken: new Map()
+    broken: new Map(),
+    files: [],
+    folders: []
   }
 }
+
+const optionsOf = (agents: Agents, variables: Readonly<Record<string, string>> = {}): Options => ({
+  agents,
+  handlers: HandlerRegistry.builtIn,
+  models: models({}, providers, { variables }),
+  choice: { model: "offline/offline", from: "no other model was found" },
+  approvals: approvals([]),
+  environment: { variables },
+  cwd: "/"
+})
 
 const explain = (
   files: Readonly<Record<string, string>>,
@@ -24,18 +43,7 @@ const explain = (
   { variables = {}, ...rest }: Partial<Options> & { readonly variables?: Record<string, string> } = {}
 ) => {
   const agents = agentsOf(files)
-  const environment = { variables }
-  const options: Options = {
-    agents,
-    handlers: HandlerRegistry.builtIn,
-    models: models({}, providers, environment),
-    choice: { model: "offline/offline", from: "no other model was found" },
-    approvals: approvals([]),
-    environment,
-    cwd: "/",
-    ...rest
-  }
-  return Effect.runPromise(explained(agents.all.get(name)!, options))
+  return Effect.runPromise(explained(agents.all.get(name)!, { ...optionsOf(agents, variables), ...rest }))
 }
 
 it("each setting says where it came from", async () => {
@@ -104,4 +112,50 @@ it("no value of the environment is told", async () => {
   expect(told.servers).toEqual([
     { name: "hub", at: "http://localhost:1/mcp", prefix: "hub_", variables: ["HUB_TOKEN"] }
   ])
+})
+
+it("what a model would be asked is shown, nobody is asked, and nothing is kept", async () => {
+  const head = "contextMode: shared\nhandlers: [{ name: instructions, options: { text: Be kind. } }]\nrag: { topK: 1 }"
+  const agents = agentsOf({ "agents/terse.md": `---\n${head}\ntools: { allow: [read_file] }\n---\nBe brief.\n` })
+  const file = agents.all.get("terse")!
+  const options = optionsOf(agents)
+  const program = Effect.gen(function* () {
+    const conversations = yield* Conversations.Conversations
+    const key = Conversations.main("s")
+    yield* conversations.append(key, { agent: "other", messages: [Message.user("One"), Message.assistant("Two")] })
+    const request = yield* preview(file, options, "Three")
+    const { exchanges } = yield* conversations.read(key)
+    return { request: request!, exchanges }
+  })
+  const { exchanges, request } = await Effect.runPromise(
+    program.pipe(
+      Session.within("s"),
+      Effect.provide(
+        layer({ stores: fleeting, defaultModel: "offline/offline", providers: [], models: [] }).pipe(
+          Layer.merge(NodeContext.layer)
+        )
+      ),
+      Effect.provideService(Project, {
+        root: "/",
+        agentFolders: [],
+        config: {},
+        saidBy: {},
+        shown: (path) => path,
+        configFiles: [],
+        dataFolder: "/",
+        database: "/x.db"
+      }),
+      Effect.provideService(Asking, { ask: () => new NobodyToAsk({ message: "nobody" }) }),
+      Effect.provideService(Environment, {
+        cwd: "/",
+        home: "/",
+        variables: {},
+        input: { isTerminal: true, read: Effect.succeed(new Uint8Array()) }
+      })
+    )
+  )
+  expect(Instructions.render(request.instructions)).toMatch(/Be brief\.[^]*Be kind\./)
+  expect(request.history.map(Message.text)).toEqual(["One", "Two", "Three"])
+  expect(request.tools.names).toEqual(["read_file"])
+  expect(exchanges.length).toBe(1)
 })

@@ -74,6 +74,6 @@ it("maxToolResult cuts what a tool gives, and says so once", async () => {
 it("options that make no sense are told with what is expected", async () => {
   const { err, status } = await run("[{ name: retry, options: { times: -1, baseDelay: soon } }]", ["Hi"])
   expect(status).toBe(2)
-  expect(err).toContain("agents/clerk.md: handlers[0].options.times: expected a whole number from 0")
-  expect(err).toContain('agents/clerk.md: handlers[0].options.baseDelay: expected a time such as "10 seconds"')
+  expect(err).toContain("handlers[0].options.times: expected a whole number from 0")
+  expect(err).toContain('handlers[0].options.baseDelay: expected a time such as "10 seconds"')
 })

@@ -36,14 +36,21 @@ const tags = {
 }
 
 it("the closest one who names a model is heard", async () => {
-  const { heddle } = makeWorld({ "agents/clerk.md": "Hi.\n", "agents/own.md": "---\nmodel: one/file\n---\nHi.\n" })
+  const { heddle, write } = makeWorld({
+    "agents/clerk.md": "Hi.\n",
+    "agents/own.md": "---\nmodel: one/file\n---\nHi.\n"
+  })
   // None of the providers is there, so the message says which model was asked.
   const key = { ANTHROPIC_API_KEY: "canary" }
   const of = async (agent: string, variables: Record<string, string>, ...args: ReadonlyArray<string>) =>
     (await heddle(["run", agent, "Hi", ...args], { variables })).err
   expect(await of("own", { ...key, HEDDLE_MODEL: "two/variable" }, "--model", "three/option")).toContain("three/option")
   expect(await of("own", { ...key, HEDDLE_MODEL: "two/variable" })).toContain("one/file")
-  expect(await of("clerk", { ...key, HEDDLE_MODEL: "two/variable" })).toContain("two/variable")
+  expect(await of("clerk", { ...key, HEDDLE_MODEL: "two/variable" })).toContain("HEDDLE_MODEL: ")
+  write("~/.config/heddle/config.yaml", "model: five/user\n")
+  expect(await of("clerk", key)).toContain("five/user")
+  write(".heddle/config.yaml", "model: four/project\n")
+  expect(await of("clerk", key)).toContain('.heddle/config.yaml: unknown provider "four"')
 })
 
 it("a local Ollama answers where there is no key, with the first model that is no embedding", async () => {

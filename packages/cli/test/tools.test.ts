@@ -10,7 +10,7 @@ import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Asking, NobodyToAsk } from "../src/internal/Asking.ts"
 import { Project } from "../src/internal/Project.ts"
-import { isBlocked } from "../src/internal/tools/addresses.ts"
+import { isBlocked } from "../src/internal/http/addresses.ts"
 import { builtIn } from "../src/internal/tools/builtIn.ts"
 import { makeWorld } from "./support.ts"
 
@@ -23,6 +23,8 @@ const calling = (root: string, answers: Array<string> = []) => {
       root,
       agentFolders: [],
       config: {},
+      saidBy: {},
+      shown: (path) => path,
       configFiles: [],
       dataFolder: root,
       database: path.join(root, "x.db")
@@ -117,7 +119,7 @@ describe("read_file", () => {
     write("picture.png", Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0))
     write("latin1.txt", Uint8Array.of(0x66, 0xfc, 0x72))
     write("large.txt", new Uint8Array(10_000_001).fill(0x78))
-    execFileSync("mkfifo", [path.join(project, "pipe")])
+    execFileSync("sh", ["-c", 'mkfifo "$0"', path.join(project, "pipe")])
     symlinkSync("loop", path.join(project, "loop"))
     const { call } = calling(project)
     for (const [said, reason] of [

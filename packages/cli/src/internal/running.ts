@@ -81,8 +81,8 @@ export const running = <A, E, R>(
       const tell = Effect.suspend(() => {
         if (isTold) return Effect.void
         isTold = true
-        const line = `The offline model answers, since ${choice.from}: it quotes what it finds. See heddle doctor.\n`
-        return err.write(paint(err, "dim", line))
+        const line = `The offline model answers, since ${choice.from}: it quotes what it finds. See heddle doctor.`
+        return err.write(`${paint(err, "dim", line)}\n`)
       })
       const general: Omit<BuildOptions, "agents"> = {
         handlers,

@@ -58,6 +58,7 @@ const settingsOf = ({ file, memory, model, rag }: Resolved): ReadonlyArray<Setti
   const { head, path } = file
   const said = (key: string, value: unknown): Setting => ({ key, value, from: path })
   const preset = (key: string, value: unknown): Setting => ({ key, value, from: "default" })
+  const { maxSteps, onStepLimit } = Agent.make({ name: file.name }).options
   const own = head as Readonly<Record<string, unknown>>
   const orPreset = (key: string, value: unknown) => (own[key] === undefined ? preset(key, value) : said(key, own[key]))
   const group = (name: string, all: object, ofFile: object = {}) =>
@@ -80,8 +81,8 @@ const settingsOf = ({ file, memory, model, rag }: Resolved): ReadonlyArray<Setti
       head[key] === undefined ? [] : [said(key, head[key])]
     ),
     ...(head.handlers === undefined ? [] : [said("handlers", head.handlers)]),
-    orPreset("maxSteps", 50),
-    orPreset("onStepLimit", "error")
+    orPreset("maxSteps", maxSteps),
+    orPreset("onStepLimit", onStepLimit)
   ]
 }
 

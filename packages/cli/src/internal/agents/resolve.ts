@@ -59,8 +59,7 @@ export const pick = (data: object, keys: ReadonlyArray<string>): Readonly<Record
 
 /** The keys of memory in a front matter. */
 export const memoryKeys = Object.keys(MemoryData.MemoryData.fields)
-/** The keys of retrieval in a front matter. */
-export const ragKeys = Object.keys(RagData.RagData.fields)
+const ragKeys = Object.keys(RagData.RagData.fields)
 
 /** Resolves an agent, and each that it asks once. */
 export const resolve = (file: AgentFile, options: Options): Effect.Effect<Resolved> =>

@@ -28,11 +28,11 @@ export const nothing = "no other model was found"
 export const choose = (said: string | undefined): Effect.Effect<Choice, never, Project | Environment> =>
   Effect.gen(function* () {
     const environment = yield* Environment
-    const { config } = yield* Project
+    const { config, saidBy } = yield* Project
     if (said !== undefined) return { model: said, from: "--model" }
     const variables = variable(environment, "HEDDLE_MODEL")
     if (variables !== undefined) return { model: variables, from: "HEDDLE_MODEL" }
-    if (config.model !== undefined) return { model: config.model, from: "the configuration" }
+    if (config.model !== undefined) return { model: config.model, from: saidBy.model ?? "the configuration" }
     for (const { model, what } of yield* lookForKeys) if (model !== undefined) return { model, from: what }
     const { model, what } = yield* lookForOllama
     if (model !== undefined) return { model, from: what }

@@ -21,7 +21,7 @@ export interface Looked {
 }
 
 /** Variables with keys, in the order in which they count, and the model that each stands for. */
-export const keys = [
+const keys = [
   { variable: "ANTHROPIC_API_KEY", model: "anthropic/claude-haiku-4-5" },
   { variable: "OPENAI_API_KEY", model: "openai/gpt-5-mini" },
   { variable: "GOOGLE_GENERATIVE_AI_API_KEY", model: "google/gemini-2.5-flash" }
@@ -74,6 +74,9 @@ const isEmbedding = ({ details, name }: (typeof Tags.Type)["models"][number]): b
 /** Longer than a machine in the same room takes, and shorter than a person waits. */
 const patience = "400 millis"
 
+/** Bytes of the list of models at the most. */
+const most = 10_000_000
+
 /** Asks a local Ollama for its models. */
 export const lookForOllama: Effect.Effect<Looked, never, Environment> = Effect.gen(function* () {
   const address = ollamaAddress(yield* Environment)
@@ -85,9 +88,11 @@ export const lookForOllama: Effect.Effect<Looked, never, Environment> = Effect.g
   const start = "Install it from https://ollama.com and start it, or set OLLAMA_HOST to where it is."
   return yield* Effect.tryPromise({
     try: async (signal) => {
-      const response = await fetch(below(address.right, "/api/tags"), { signal })
-      if (!response.ok) throw new Error(`it answered with status ${response.status}`)
-      return Schema.decodeUnknownEither(Tags)(await response.json())
+      // What comes with Node as `fetch` takes longer to load than all of this.
+      const { get } = await import("../http/request.ts")
+      const { bytes, status } = await get(new URL(below(address.right, "/api/tags")), most, signal)
+      if (status !== 200) throw new Error(`it answered with status ${status}`)
+      return Schema.decodeUnknownEither(Schema.parseJson(Tags))(new TextDecoder().decode(bytes))
     },
     catch: (cause) => nothing(`does not answer (${reasonOf(cause)})`, start)
   }).pipe(

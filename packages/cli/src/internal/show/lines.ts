@@ -17,7 +17,11 @@ const unknown = 200
 const readable = 30
 
 /** Columns that a line may have: one is left, since a terminal begins a new line behind the last. */
-export const room = (sheet: Sheet): number => (sheet.isTerminal ? Math.max(10, sheet.columns() - 1) : unknown)
+const room = (sheet: Sheet): number => {
+  // Some terminals say that they have none.
+  const columns = sheet.columns() > 0 ? sheet.columns() : 80
+  return sheet.isTerminal ? Math.max(10, columns - 1) : unknown
+}
 
 /** Arguments, as short as they can be understood. */
 const argumentsOf = ({ arguments: args }: ToolCall, length: number): string => {
@@ -29,7 +33,7 @@ const argumentsOf = ({ arguments: args }: ToolCall, length: number): string => {
 }
 
 /** Elapsed time, for a person. */
-export const time = (milliseconds: number): string => {
+const time = (milliseconds: number): string => {
   const seconds = milliseconds / 1000
   if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.floor(seconds)}s`
   return `${Math.floor(seconds / 60)}m ${Math.floor(seconds % 60)}s`
@@ -70,11 +74,11 @@ export const finishedLine = (
   const width = room(sheet) - indent
   const took = ` ${time(milliseconds)}`
   const name = short(call.name, width - 2)
-  const rest = Math.max(0, width - 2 - widthOf(name) - took.length)
+  const rest = width - 2 - widthOf(name) - took.length
   // Why it went wrong is worth more than what with.
   const args = argumentsOf(call, said === "" ? rest : Math.floor(rest / 3))
   const left = rest - widthOf(args) - 2
-  const line = `${" ".repeat(indent)}${paint(sheet, colour, mark)} ${name}${paint(sheet, "dim", `${args}${rest > 0 ? took : ""}`)}`
+  const line = `${" ".repeat(indent)}${paint(sheet, colour, mark)} ${name}${paint(sheet, "dim", `${args}${rest >= 0 ? took : ""}`)}`
   if (said === "") return line
   return left >= Math.min(readable, widthOf(said))
     ? `${line}: ${short(said, left)}`

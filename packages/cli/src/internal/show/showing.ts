@@ -51,14 +51,13 @@ interface Going extends ToolCall {
   inside: Level | undefined
 }
 
-/** An agent at work: the one that was asked, or one that is asked by it. */
+/** What goes on in an agent: in the one that was asked, or in one that is asked by it. */
 interface Level {
-  readonly agent: string
   readonly calls: Map<string, Going>
 }
 
 class View {
-  top: Level = { agent: "", calls: new Map() }
+  top: Level = { calls: new Map() }
   private isGoing = false
   private since = 0
   /** The text of this step, as it came. */
@@ -83,7 +82,7 @@ class View {
 
   end(): Effect.Effect<void> {
     this.isGoing = false
-    this.top = { agent: "", calls: new Map() }
+    this.top = { calls: new Map() }
     return this.screen.endLine
   }
 
@@ -93,7 +92,7 @@ class View {
     const isTop = depth === 0
     switch (event._tag) {
       case "RunStarted":
-        if (isTop) this.begin(event.agent, now)
+        if (isTop) this.begin(now)
         return Effect.void
       case "StepStarted":
         if (!isTop) return Effect.void
@@ -134,8 +133,8 @@ class View {
     }
   }
 
-  private begin(agent: string, now: number): void {
-    this.top = { agent, calls: new Map() }
+  private begin(now: number): void {
+    this.top = { calls: new Map() }
     this.isGoing = true
     this.since = now
     this.said = ""
@@ -170,7 +169,7 @@ class View {
       return Effect.catchAllDefect(shown, () => Effect.void)
     }
     if (going.inside !== undefined) return show(going.inside)
-    const inside = (going.inside = { agent: going.name, calls: new Map<string, Going>() })
+    const inside = (going.inside = { calls: new Map<string, Going>() })
     return Effect.zipRight(this.screen.line(startedLine(this.output.err, going, depth * 2)), show(inside))
   }
 

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { describe } from "../failure.ts"
 import { clean } from "../text.ts"
-import type { Answer } from "./request.ts"
+import type { Answer } from "../http/request.ts"
 import { longest, type Refused, refused, textTool } from "./tool.ts"
 
 const limits = { bytes: 5_000_000, redirections: 5, time: "30 seconds" } as const
@@ -41,7 +41,7 @@ const checked = (text: string, base?: URL): Effect.Effect<URL, Refused> => {
 /** Asks, and goes where it is sent; each time it is looked anew whether that may be. */
 const followed = (text: string): Effect.Effect<{ readonly answer: Answer; readonly at: URL }, Refused> =>
   Effect.gen(function* () {
-    const { get } = yield* Effect.promise(() => import("./request.ts"))
+    const { get } = yield* Effect.promise(() => import("../http/request.ts"))
     let at = yield* checked(text)
     for (let redirections = 0; redirections <= limits.redirections; redirections++) {
       const answer = yield* Effect.tryPromise({

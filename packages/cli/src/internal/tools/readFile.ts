@@ -1,10 +1,9 @@
 /** Reads a file of the project. */
-import { optional, wholeFrom } from "@heddle/core/settings"
 import { Documents } from "@heddle/rag"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { bytesOf, inside } from "./inside.ts"
-import { longest, refused, textTool } from "./tool.ts"
+import { count, longest, refused, textTool } from "./tool.ts"
 
 /** Bytes of a file at the most. */
 const most = 10_000_000
@@ -18,8 +17,8 @@ export const readFile = textTool({
     "Reads a text file of the project, or the text of a PDF. A long file is read in parts: say from which line on, and how many.",
   parameters: Schema.Struct({
     path: Schema.String.annotations({ description: "The path of the file, from the project's folder on." }),
-    from: optional(wholeFrom(1)).annotations({ description: "The first line, from 1." }),
-    lines: optional(wholeFrom(1)).annotations({ description: `How many lines; ${usual} unless said.` })
+    from: count("The first line, from 1."),
+    lines: count(`How many lines; ${usual} unless said.`)
   }),
   annotations: { readOnly: true, idempotent: true },
   execute: ({ from = 1, lines: count = usual, path }) =>

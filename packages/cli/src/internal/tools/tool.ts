@@ -3,7 +3,7 @@ import type { PlatformError } from "@effect/platform/Error"
 import { Call, Message, Tool } from "@heddle/core"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 
 /** Why a tool did not do what it was asked, as the model is told. */
 export class Refused extends Data.TaggedError("Refused")<{ readonly reason: string }> {}
@@ -44,6 +44,18 @@ export const unreadable =
         return refused(`"${shown}" cannot be accessed (${error.reason}).`)
     }
   }
+
+/** A number from 1 that can be left out, in a form that the providers of all models take. */
+export const count = (description: string) =>
+  Schema.optionalWith(
+    Schema.Number.pipe(
+      Schema.filter((n) => Number.isSafeInteger(n) && n >= 1, {
+        jsonSchema: { type: "integer", minimum: 1 },
+        message: () => "expected a whole number from 1"
+      })
+    ),
+    { exact: true }
+  ).annotations({ description })
 
 /** Characters of a result at the most. */
 export const longest = 100_000
