@@ -62,4 +62,4 @@ export interface Parsed {
 }
 
 export { jsonSchema } from "./internal/agents/jsonSchema.ts"
-export { parse } from "./internal/agents/parse.ts"
+export { type From, parse } from "./internal/agents/parse.ts"

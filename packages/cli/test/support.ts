@@ -30,6 +30,8 @@ export interface Options {
   readonly answers?: ReadonlyArray<string>
   /** Where a chat has its lines from; without it there are none. */
   readonly lines?: LineReaderService
+  /** Is given the questions. */
+  readonly asked?: Array<string>
   readonly providers?: ReadonlyArray<ModelProvider.ModelProvider>
   readonly handlers?: HandlerRegistry.Registry
   /** Whether standard output and error are terminals, and how wide. */
@@ -99,8 +101,9 @@ export const makeWorld = (files: Readonly<Record<string, string>> = {}): World =
         }
       }),
       Layer.succeed(Asking, {
-        ask: () =>
+        ask: (question) =>
           Effect.suspend(() => {
+            options.asked?.push(question)
             const answer = answers.shift()
             return answer === undefined
               ? new NobodyToAsk({ message: "There is nobody to ask." })

@@ -6,6 +6,7 @@
  */
 import { expecting } from "@heddle/core/settings"
 import { ModelRegistry } from "@heddle/models"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { Problem } from "../AgentFile.ts"
 import { field } from "./agents/described.ts"
@@ -34,6 +35,8 @@ export type Config = typeof Config.Type
 /** What a file says. What is wrong with it is not in the configuration. */
 export interface Read {
   readonly config: Config
+  /** The agent that it names, whatever else is wrong. */
+  readonly agent?: string
   readonly problems: ReadonlyArray<Problem>
   /** Problems of what one can only judge who knows more. */
   readonly at: (path: Path, severity: Problem["severity"], message: string) => Problem
@@ -57,14 +60,21 @@ export const readConfig = (text: string, path: string): Read => {
   const mistakes = said.mistakes.map(({ at, message }) => problem(at, "error", message))
   if (said.value === undefined || mistakes.length > 0) return { config: {}, problems: mistakes, at }
   const data = said.value ?? {}
+  const agent: unknown = Predicate.isRecord(data) ? data["agent"] : undefined
+  const named = typeof agent === "string" && agent !== "" ? { agent } : {}
   const found = shape(data).map(({ message, part, path }) => problem(said.offsetOf(path, part), "error", message))
-  if (found.length > 0) return { config: {}, problems: sorted(found), at }
+  if (found.length > 0) return { ...named, config: {}, problems: sorted(found), at }
   // The Schema has found nothing wrong, and it changes nothing.
   const config = data as Config
   const problems = [...repeated(config), ...secrets(config)].map(([path, severity, message]) =>
     at(path, severity, message)
   )
-  return { config: problems.some(({ severity }) => severity === "error") ? {} : config, problems: sorted(problems), at }
+  return {
+    ...named,
+    config: problems.some(({ severity }) => severity === "error") ? {} : config,
+    problems: sorted(problems),
+    at
+  }
 }
 
 type Found = readonly [path: Path, severity: Problem["severity"], message: string]

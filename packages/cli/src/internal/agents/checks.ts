@@ -136,12 +136,15 @@ const ofOptions = (definition: Definition, options: Data, at: Path): ReadonlyArr
 
 /** As tools, they need names of their own. */
 const ofAgents = (data: Data): ReadonlyArray<Finding> => {
-  const names = texts(data["agents"])
-  return names.flatMap(([i, name]) =>
-    names.some(([j, other]) => j < i && other === name)
-      ? [error(["agents", i], `agents[${i}]: "${name}" is there twice`)]
-      : []
-  )
+  const seen = new Set<string>()
+  const allowed = texts(record(data["tools"])["allow"]).map(([, glob]) => whole(glob))
+  return texts(data["agents"]).flatMap(([i, name]) => {
+    const isTwice = seen.has(name)
+    seen.add(name)
+    if (isTwice) return [error(["agents", i], `agents[${i}]: "${name}" is there twice`)]
+    const isTool = builtInTools.some((tool) => tool === name) && allowed.some((fits) => fits(name))
+    return isTool ? [error(["agents", i], `agents[${i}]: "${name}" is a tool of this agent as well`)] : []
+  })
 }
 
 const ofTools = (data: Data): ReadonlyArray<Finding> => {

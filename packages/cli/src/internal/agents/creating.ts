@@ -25,6 +25,8 @@ export interface NewAgent {
   readonly description?: string | undefined
   readonly model?: string | undefined
   readonly contextMode?: Mode | undefined
+  /** Of the mode `selective`: globs over messages, `*` unless said. */
+  readonly sharePatterns?: ReadonlyArray<string> | undefined
   /** Globs over the names of tools. */
   readonly tools?: ReadonlyArray<string> | undefined
   /** `project` unless said. */
@@ -89,14 +91,14 @@ const folderOf = (scope: "project" | "user") =>
   })
 
 const textOf = (head: Omit<NewAgent, "name" | "body">, body: string): string => {
-  const { contextMode, description, model, title, tools } = head
+  const { contextMode, description, model, sharePatterns, title, tools } = head
   const front: FrontMatter = {
     ...(filled(title) && { title }),
     ...(filled(description) && { description }),
     ...(filled(model) && { model }),
     ...(contextMode !== undefined && { contextMode }),
-    // Without patterns it would not be complete: all of them fit this one.
-    ...(contextMode === "selective" && { sharePatterns: ["*"] }),
+    // Without patterns it would not be complete: everything fits this one.
+    ...(contextMode === "selective" && { sharePatterns: sharePatterns ?? ["*"] }),
     ...(tools !== undefined && tools.length > 0 && { tools: { allow: tools } })
   }
   const lines = Object.keys(front).length === 0 ? "" : `---\n${stringify(front, { lineWidth: 0 })}---\n`
@@ -156,13 +158,25 @@ const asked = (said: NewAgent, refuse: (name: string) => string | undefined) =>
     const description = yield* optionalText("What it is good for (optional): ", said.description)
     const model = yield* optionalText("Model, such as anthropic/claude-haiku-4-5 (the usual one): ", said.model)
     const contextMode = said.contextMode ?? (yield* ask(modeQuestion, readMode))
+    const sharePatterns =
+      contextMode === "selective" ? (said.sharePatterns ?? (yield* ask(patternQuestion, readPatterns))) : undefined
     const tools =
       said.tools ?? (yield* ask(`Tools, of ${builtInTools.join(", ")} (none): `, (value) => ({ value: names(value) })))
     const usual = `You are ${title || name}.${description === "" ? "" : ` ${description}`}`
     const body =
       said.body ?? (yield* ask(`Instructions, in one line (${usual}): `, (value) => ({ value: value || usual })))
-    return { name, title, description, model, contextMode, tools, body }
+    return { name, title, description, model, contextMode, sharePatterns, tools, body }
   })
+
+const patternQuestion = "What it sees of the conversation, as patterns with | between them (*): "
+
+const readPatterns = (answer: string) => {
+  const patterns = answer
+    .split("|")
+    .map((pattern) => pattern.trim())
+    .filter((pattern) => pattern !== "")
+  return { value: patterns.length === 0 ? undefined : patterns }
+}
 
 const modeQuestion = [
   "Context modes:",

@@ -8,6 +8,10 @@ import * as AST from "effect/SchemaAST"
 export const field = <A, I>(schema: Schema.Schema<A, I>, description: string) =>
   optional(schema).annotations({ description })
 
+/** A key that has to be there, and what it is for. */
+export const needed = <A, I>(schema: Schema.Schema<A, I>, description: string) =>
+  Schema.propertySignature(schema).annotations({ description })
+
 /** Says of each key of others what it is for. */
 export const described = <Fields extends Record<string, Schema.PropertySignature.All>>(
   fields: Fields,

@@ -5,7 +5,7 @@ import { MemorySettings } from "@heddle/memory/MemorySettings"
 import { RagData } from "@heddle/rag/RagData"
 import { RagSettings } from "@heddle/rag/RagSettings"
 import * as Schema from "effect/Schema"
-import { described, field } from "./described.ts"
+import { described, field, needed } from "./described.ts"
 
 const Text = Schema.NonEmptyString.annotations(expecting("a text that is not empty"))
 const Glob = Schema.NonEmptyString.annotations(expecting("a glob"))
@@ -33,7 +33,7 @@ const Address = Schema.String.pipe(Schema.filter(isAddress)).annotations(
 const Value = Schema.Union(
   Schema.String,
   Schema.Struct({
-    from: Text.annotations({ description: "The environment variable in which the value is." }),
+    from: needed(Text, "The environment variable in which the value is."),
     prefix: field(Schema.String, "What stands before the value, such as `Bearer `.")
   })
 ).annotations(expecting("a text, or { from: the name of an environment variable }"))
@@ -49,13 +49,13 @@ const Chosen = {
 
 const McpServer = Schema.Union(
   Schema.Struct({
-    command: Text.annotations({ description: "The program that is the server." }),
+    command: needed(Text, "The program that is the server."),
     args: field(Schema.Array(Schema.String), "What the program is started with."),
     env: field(Values, "Variables of its environment, besides the usual few. A secret is named with `from`."),
     ...Chosen
   }),
   Schema.Struct({
-    url: Address.annotations({ description: "The address of the server." }),
+    url: needed(Address, "The address of the server."),
     headers: field(Values, "Headers of each request. A secret is named with `from`."),
     ...Chosen
   })
@@ -64,7 +64,7 @@ const McpServer = Schema.Union(
 const HandlerUse = Schema.Union(
   Text,
   Schema.Struct({
-    name: Text.annotations({ description: "Its name in the registry." }),
+    name: needed(Text, "Its name in the registry."),
     options: field(
       Schema.Record({ key: Schema.String, value: Schema.Unknown }).annotations(expecting("an object of options")),
       "What it takes."

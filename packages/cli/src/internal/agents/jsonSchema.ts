@@ -13,7 +13,8 @@ export const jsonSchema = (): Json => {
 
 /** As an editor wants it: without references, and with no descriptions but ours, which keys have. `path` is that of the key, if it is the value of one. */
 const tidy = (node: unknown, defs: Json, path = "", isKey = false): Json => {
-  const { $id, $ref, allOf, description, properties, required, title, ...rest } = record(node)
+  const { $ref, allOf, description, properties, required, ...others } = record(node)
+  const rest = Object.entries(others).filter(([key]) => key !== "$id" && key !== "title")
   // Beside a reference, draft-07 reads nothing else.
   const target = typeof $ref === "string" ? tidy(defs[$ref.replace(/^.*\//, "")], defs, path) : {}
   const parts = Array.isArray(allOf) ? allOf.map((part) => tidy(part, defs, path)) : []
@@ -21,7 +22,7 @@ const tidy = (node: unknown, defs: Json, path = "", isKey = false): Json => {
   const text = innerTexts[path] ?? description
   return {
     ...Object.assign({}, target, ...parts),
-    ...Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, tidied(key, value, defs, path)])),
+    ...Object.fromEntries(rest.map(([key, value]) => [key, tidied(key, value, defs, path)])),
     ...(isKey && text !== undefined && { description: text }),
     ...(keys.length > 0 && {
       properties: Object.fromEntries(

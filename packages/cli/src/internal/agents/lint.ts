@@ -6,14 +6,15 @@ import * as Effect from "effect/Effect"
 import type { Problem } from "../../AgentFile.ts"
 import { type Read as ConfigRead, readConfig } from "../config.ts"
 import { Environment } from "../Environment.ts"
-import type { Extensions } from "../Extensions.ts"
+import { Extensions } from "../Extensions.ts"
 import { type CliError, usage } from "../failure.ts"
 import { type Survey, survey } from "../locate.ts"
-import { amount, counted, sorted } from "../problems.ts"
-import { Project } from "../Project.ts"
+import { amount, counted, isError, sorted } from "../problems.ts"
+import { Project, type Service } from "../Project.ts"
 import { readText, why } from "../readText.ts"
 import type { Agents, Source } from "./Agents.ts"
 import { inFolder, loadReads, readFiles } from "./load.ts"
+import { modelProblem } from "./modelProblems.ts"
 import { outputProblems } from "./outputProblems.ts"
 import type { Read } from "./parse.ts"
 import { together } from "./together.ts"
@@ -52,36 +53,68 @@ export const lint = (paths: ReadonlyArray<string> = []): Effect.Effect<Linted, C
 /** Looks at one agent, by its name. */
 export const lintAgent = (name: string): Effect.Effect<Linted, CliError, Needs> =>
   Effect.gen(function* () {
-    const { project } = yield* survey()
-    const { agents, reads } = yield* Effect.provideService(loadReads, Project, project)
-    const own = reads.filter((read) => read.name === name)
-    if (own.length === 0) {
-      const known = [...new Set(agents.files.map((file) => file.name))]
+    const found = yield* survey()
+    const loaded = yield* Effect.provideService(loadReads, Project, found.project)
+    const files = loaded.reads.filter((read) => read.name === name).map(({ path }) => path)
+    if (files.length === 0) {
+      const known = [...new Set(loaded.reads.map((read) => read.name))]
       return yield* usage(unknownName("agent", name, known))
     }
-    const files = own.map(({ path }) => path)
-    const outputs = yield* Effect.forEach(own, outputProblems)
-    const problems = [...agents.problems, ...outputs.flat()].filter(({ path }) => files.includes(path))
-    return { problems: sorted(problems), files }
+    const { problems } = yield* ofProject(found, loaded)
+    return { problems: problems.filter(({ path }) => files.includes(path)), files }
   })
 
 /** All agents and configuration files of the project and of the user. */
 const ofProject = (
   found: Survey,
   { agents, reads }: { readonly agents: Agents; readonly reads: ReadonlyArray<Read> }
-): Effect.Effect<Linted> =>
-  Effect.map(Effect.forEach(reads, outputProblems), (outputs) => ({
-    problems: sorted([
-      ...found.problems,
-      ...[...found.files.values()].flatMap((file) => unknownAgent(file, agents)),
-      ...agents.problems,
-      ...outputs.flat()
-    ]),
-    files: [...found.files.keys(), ...reads.map(({ path }) => path)]
+): Effect.Effect<Linted, never, Extensions> =>
+  Effect.gen(function* () {
+    const outputs = yield* Effect.forEach(reads, outputProblems)
+    const known = yield* knownModels(found.project)
+    const files = [...found.files.values()]
+    return {
+      problems: sorted([
+        ...found.problems,
+        ...files.flatMap((file) => [...unknownAgent(file, agents), ...unknownModels(file, known)]),
+        ...agents.problems,
+        // What a broken configuration says of models is not known.
+        ...(found.problems.some(isError) ? [] : reads.flatMap((read) => unknownModel(read, known))),
+        ...outputs.flat()
+      ]),
+      files: [...found.files.keys(), ...reads.map(({ path }) => path)]
+    }
+  })
+
+type Known = Parameters<typeof modelProblem>[1]
+
+const knownModels = ({ config }: Service): Effect.Effect<Known, never, Extensions> =>
+  Effect.map(Extensions, ({ providers }) => ({
+    models: config.models?.map(({ name }) => name) ?? [],
+    providers: ["offline", ...providers.map(({ name }) => name)]
   }))
 
+/** A warning: another command may have it, and `--model` stands over it. */
+const unknownModel = ({ data: { model }, path, place }: Read, known: Known): ReadonlyArray<Problem> => {
+  const message = modelProblem(model, known)
+  return message === undefined ? [] : [{ path, ...place(["model"]), severity: "warning", message }]
+}
+
+const unknownModels = ({ at, config }: ConfigRead, known: Known): ReadonlyArray<Problem> => {
+  const message = modelProblem(config.model, known)
+  const models = config.models ?? []
+  return [
+    ...(message === undefined ? [] : [at(["model"], "warning", message)]),
+    ...models.flatMap(({ provider }, i) =>
+      known.providers.includes(provider)
+        ? []
+        : [at(["models", i, "provider"], "warning", unknownName("provider", provider, known.providers))]
+    )
+  ]
+}
+
 /** The agent of a configuration has to be there. */
-const unknownAgent = ({ at, config: { agent } }: ConfigRead, { all, broken }: Agents): ReadonlyArray<Problem> => {
+const unknownAgent = ({ agent, at }: ConfigRead, { all, broken }: Agents): ReadonlyArray<Problem> => {
   const known = [...all.keys(), ...broken.keys()]
   return agent === undefined || known.includes(agent)
     ? []
@@ -138,9 +171,11 @@ const ofTarget = ({ at, isFolder }: Target, own: Linted, reads: ReadonlyArray<Re
     const beside = yield* readFiles(folder.files)
     const asked = isFolder ? beside : beside.filter((read) => read.at === at)
     const outputs = yield* Effect.forEach(asked, outputProblems)
+    const models = yield* knownModels(yield* Project)
     const files = asked.map((read) => read.path)
-    const inFiles = [...together(beside).problems, ...outputs.flat()].filter((problem) => files.includes(problem.path))
-    return { problems: [...folder.problems, ...inFiles], files }
+    const inFiles = together(beside).problems.filter((problem) => files.includes(problem.path))
+    const problems = [...folder.problems, ...inFiles, ...outputs.flat()]
+    return { problems: [...problems, ...asked.flatMap((read) => unknownModel(read, models))], files }
   })
 
 const ofConfig = (at: string) =>

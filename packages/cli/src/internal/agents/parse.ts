@@ -3,7 +3,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { AgentFile, Parsed, Problem, Scope } from "../../AgentFile.ts"
 import { largest } from "../readText.ts"
-import { type Flaw, flaws, takesText } from "../yaml/flaws.ts"
+import { type Flaw, flaws, innerKeys, takesText } from "../yaml/flaws.ts"
 import { type Place, places } from "../yaml/places.ts"
 import { readYaml, type Path, type Yaml } from "../yaml/readYaml.ts"
 import { findings } from "./checks.ts"
@@ -72,12 +72,14 @@ export const read = (text: string, from: From): Read => {
     ...(data === undefined && !isNothing
       ? [wrong(at + said.offsetOf([], "value"), "expected keys with values, such as `title: Clerk`")]
       : []),
-    ...(data === undefined ? [] : ofData(data, said, from)).map(({ message, part, path: inside, severity }) => ({
-      path,
-      ...place(at + said.offsetOf(inside, part)),
-      severity,
-      message
-    })),
+    ...(data === undefined ? [] : ofData(data, said, from).slice(0, most + 1)).map(
+      ({ message, part, path: inside, severity }) => ({
+        path,
+        ...place(at + said.offsetOf(inside, part)),
+        severity,
+        message
+      })
+    ),
     ...(body.text.trim() === "" ? [wrong(body.at, empty(parts))] : [])
   ]
   const { name: called = nothing.name } = data ?? {}
@@ -103,12 +105,12 @@ export const read = (text: string, from: From): Read => {
 /** Problems of one file that anybody reads. */
 const most = 100
 
-/** The first of them, and how many more there are. */
+/** The first of them, and that there are more. */
 const bounded = (problems: ReadonlyArray<Problem>): ReadonlyArray<Problem> => {
   if (problems.length <= most) return problems
   const last = problems[most]!
   const severity = problems.some(({ severity }) => severity === "error") ? "error" : "warning"
-  return [...problems.slice(0, most), { ...last, severity, message: `and ${problems.length - most} problems more` }]
+  return [...problems.slice(0, most), { ...last, severity, message: "there is more, which is not told" }]
 }
 
 const unplaced = (path: string, message: string): Problem => ({ path, ...start, severity: "error", message })
@@ -119,7 +121,7 @@ const shape = flaws(FrontMatter)
 const ofData = (data: Readonly<Record<string, unknown>>, { value }: Yaml, { handlers }: From) => [
   ...shape(data).map((flaw) => ({
     ...flaw,
-    message: `${flaw.message}${inQuotes(value, flaw)}`,
+    message: `${flaw.message}${inQuotes(value, flaw)}${elsewhere(flaw)}`,
     severity: "error" as const
   })),
   ...findings(data, handlers)
@@ -134,6 +136,17 @@ const inQuotes = (data: unknown, { part, path }: Flaw): string => {
   const isWord = typeof value === "number" || typeof value === "boolean"
   return part === "value" && isWord && takesText(FrontMatter, path) ? "; in quotes it is a text" : ""
 }
+
+/** A key may stand in the wrong place. */
+const elsewhere = ({ message, part, path }: Flaw): string => {
+  const [key] = path
+  if (part !== "key" || path.length !== 1 || message.endsWith("meant?")) return ""
+  const found = inner.get(String(key))
+  return found === undefined ? "" : `; is ${JSON.stringify(found)} meant?`
+}
+
+/** The paths of keys that stand inside of others, by these keys. */
+const inner: ReadonlyMap<string, string> = new Map(innerKeys(FrontMatter))
 
 const empty = ({ head }: Parts): string =>
   `there are no instructions: they are the text ${head === undefined ? "of the file" : "below the front matter"}`

@@ -31,7 +31,7 @@ export interface Server {
 
 /** Whether one of the globs fits, without regard to case. */
 export const anyOf = (globs: ReadonlyArray<string>): ((name: string) => boolean) => {
-  const fits = globs.map(whole)
+  const fits = globs.map((glob) => whole(glob))
   return (name) => fits.some((fit) => fit(name))
 }
 

@@ -184,3 +184,13 @@ const inner = (ast: AST.AST, step: PropertyKey): AST.AST | undefined => {
   if (!AST.isTypeLiteral(ast)) return undefined
   return ast.propertySignatures.find(({ name }) => name === step)?.type ?? ast.indexSignatures[0]?.type
 }
+
+/** The keys of what keys of a Schema hold, each with its path: `topK` and `rag.topK`. */
+export const innerKeys = <A, I>(schema: Schema.Schema<A, I>): ReadonlyArray<readonly [key: string, path: string]> =>
+  AST.getPropertySignatures(schema.ast).flatMap(({ name, type }) =>
+    AST.isTypeLiteral(type)
+      ? type.propertySignatures.map(
+          (property) => [String(property.name), `${String(name)}.${String(property.name)}`] as const
+        )
+      : []
+  )

@@ -41,7 +41,7 @@ const most = {
   /** To find what one alias stands for, all that stands before it is gone through. */
   aliases: 100,
   /** Values, those of aliases wherever they are used. */
-  values: 10_000,
+  values: 3000,
   /** A text of nothing but mistakes has as many as letters. */
   mistakes: 20,
   /** Of a message of the library. */
@@ -109,11 +109,13 @@ const compose = (tokens: ReadonlyArray<CST.Token>, text: string): Composed => {
   const all = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])
   const mistakes = all.slice(0, most.mistakes).map(({ code, message, pos }) => ({
     at: Math.min(pos[0], text.length),
-    // What is written is quoted in some, however long it is.
-    message: `${message.slice(0, most.letters)}${hints[code] === undefined ? "" : ` (${hints[code]})`}`
+    message: `${unquoted(message)}${hints[code] === undefined ? "" : ` (${hints[code]})`}`
   }))
   return { documents, mistakes, more: all.length > mistakes.length }
 }
+
+/** Some messages quote what is written, however long it is, and it may be secret. */
+const unquoted = (message: string): string => message.replace(/: "[^]*$/, "").slice(0, most.letters)
 
 const hints: Readonly<Record<string, string>> = {
   BAD_SCALAR_START: "a text that begins so has to be in quotes",

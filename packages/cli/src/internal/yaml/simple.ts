@@ -18,6 +18,8 @@ export const readSimple = (text: string): { readonly value: unknown } | undefine
     lines.push({ indent: line.length - content.length, content: content.trimEnd() })
   }
   if (lines.length === 0) return { value: null }
+  // The library counts what it makes.
+  if (lines.length > maxLines) return undefined
   const reader = new Reader(lines)
   const value = reader.block(lines[0]!.indent)
   return value === complex || !reader.isAtEnd ? undefined : { value }
@@ -34,6 +36,7 @@ type Value = unknown
 
 const entry = /^([A-Za-z][A-Za-z0-9_-]*):(?: +(.*))?$/
 const maxDepth = 20
+const maxLines = 500
 
 class Reader {
   private readonly lines: Array<Line>
