@@ -106,7 +106,8 @@ describe("what is typed", () => {
 
   it("is given up to Ctrl-C, which takes it back where nobody reads", () => {
     const typed = new Typed()
-    typed.add("one\u0003two")
+    typed.add("one\u0003\u0003two")
+    expect(typed.takeInterrupt()).toBe(true)
     expect(typed.takeInterrupt()).toBe(true)
     expect(typed.takeInterrupt()).toBe(false)
     expect(typed.take()).toBe("two")

@@ -25,21 +25,23 @@ describe.skipIf(unavailable !== undefined)("a chat in a terminal", () => {
   /** A project in which chats are begun. */
   const place = (files: Readonly<Record<string, string>> = agents) => {
     const { home, project } = folders(files)
+    const heddle = (args: ReadonlyArray<string>, size: Size = {}) =>
+      start([command.program, ...args, "--model", "loopback/m"], {
+        cwd: project,
+        variables: {
+          HOME: home,
+          XDG_DATA_HOME: path.join(home, "data"),
+          XDG_CONFIG_HOME: path.join(home, "config"),
+          LOOPBACK_URL: loopback.url,
+          NO_COLOR: "1"
+        },
+        ...size
+      })
     return {
       project,
       history: path.join(home, "data", "heddle", "chat-history"),
-      chat: (args: ReadonlyArray<string> = [], size: { readonly columns?: number; readonly rows?: number } = {}) =>
-        start([command.program, "chat", "--model", "loopback/m", ...args], {
-          cwd: project,
-          variables: {
-            HOME: home,
-            XDG_DATA_HOME: path.join(home, "data"),
-            XDG_CONFIG_HOME: path.join(home, "config"),
-            LOOPBACK_URL: loopback.url,
-            NO_COLOR: "1"
-          },
-          ...size
-        })
+      chat: (args: ReadonlyArray<string> = [], size: Size = {}) => heddle(["chat", ...args], size),
+      heddle
     }
   }
 
@@ -140,6 +142,30 @@ describe.skipIf(unavailable !== undefined)("a chat in a terminal", () => {
     expect(existsSync(path.join(project, "more.txt"))).toBe(false)
   })
 
+  it("a run that cannot be cancelled is left by a second Ctrl-C, and the command with it", async () => {
+    const terminal = place({ "agents/slow.md": "---\nhandlers: [stubborn]\n---\nYou are slow." }).chat(["slow"])
+    await terminal.see(ready)
+    terminal.type(`hello${key.enter}`)
+    await terminal.see("Working.")
+    terminal.type(key.ctrlC)
+    terminal.type(key.ctrlC)
+    expect(await terminal.ended).toMatchObject({ status: 0 })
+  })
+
+  it("outside of a chat the same questions are asked, and Ctrl-C at one ends the command", async () => {
+    const { heddle, project } = place({ "agents/clerk.md": "---\ntools: { allow: [write_file] }\n---\nYou write." })
+    const first = heddle(["run", "clerk", "write notes.txt"])
+    await first.see(/path: notes\.txt[^]*lways:$/)
+    first.type(`y${key.enter}`)
+    expect(await first.ended).toMatchObject({ status: 0 })
+    expect(existsSync(path.join(project, "notes.txt"))).toBe(true)
+    const second = heddle(["run", "clerk", "write more.txt"])
+    await second.see(/path: more\.txt[^]*lways:$/)
+    second.type(key.ctrlC)
+    expect(await second.ended).toMatchObject({ status: 130 })
+    expect(existsSync(path.join(project, "more.txt"))).toBe(false)
+  })
+
   it("after kill -9 in the middle of a run the session goes on with all that was finished", async () => {
     const { chat } = place()
     const first = chat(["--session", "s"])
@@ -223,6 +249,11 @@ describe.skipIf(unavailable !== undefined)("a chat in a terminal", () => {
     expect(existsSync(history)).toBe(false)
   })
 })
+
+interface Size {
+  readonly columns?: number
+  readonly rows?: number
+}
 
 /** The line that is read has nothing in it. */
 const ready = /\n>$/

@@ -1,4 +1,4 @@
-/** Questions in the midst of a chat. */
+/** Questions, answered by a line. */
 import * as Effect from "effect/Effect"
 import { NobodyToAsk, type Service } from "../Asking.ts"
 import type { Sheet } from "../Output.ts"
@@ -6,17 +6,18 @@ import type { Screen } from "../show/Screen.ts"
 import type { Lines } from "./Lines.ts"
 
 /**
- * Asks with the lines of the chat. Ctrl-C at a question cancels what asks it. Lines
- * that nobody types are messages, and no answers.
+ * Asks with lines that a person types. Ctrl-C at a question cancels what asks it. Lines
+ * that nobody types are no answers.
  */
 export const asking = (options: {
   readonly lines: Lines
   readonly err: Sheet
-  readonly screen: Screen
+  /** Has what else is shown wait. */
+  readonly alone: Screen["alone"]
   readonly cancel: Effect.Effect<unknown>
 }): Service => ({
   ask: (question) => {
-    const { cancel, err, lines, screen } = options
+    const { alone, cancel, err, lines } = options
     if (!lines.isTerminal) return new NobodyToAsk({ message: "Nobody can be asked: no person types the lines." })
     // What is typed is drawn anew together with its prompt, which therefore is the last line alone.
     const last = question.lastIndexOf("\n") + 1
@@ -33,7 +34,7 @@ export const asking = (options: {
             return new NobodyToAsk({ message: "The input has ended." })
         }
       }),
-      screen.alone
+      alone
     )
   }
 })

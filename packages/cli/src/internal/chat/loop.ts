@@ -57,7 +57,10 @@ export const loop = (chat: Chat, lines: Lines) =>
         cancel: Effect.raceFirst(lines.interrupted, Deferred.await(cancelled)),
         abandon: lines.interrupted
       }).pipe(
-        Effect.provideService(Asking, asking({ lines, err, screen, cancel: Deferred.succeed(cancelled, undefined) }))
+        Effect.provideService(
+          Asking,
+          asking({ lines, err, alone: screen.alone, cancel: Deferred.succeed(cancelled, undefined) })
+        )
       )
       yield* screen.inTurn(screen.endLine)
       if (ended._tag === "Abandoned") return outcome

@@ -64,7 +64,7 @@ export class Typed {
 
   /** Whether Ctrl-C was pressed. It takes back all that was typed before it, and is itself taken. */
   takeInterrupt(): boolean {
-    const at = this.waiting.lastIndexOf(ctrlC)
+    const at = this.waiting.indexOf(ctrlC)
     if (at < 0) return false
     this.waiting = this.waiting.slice(at + 1)
     return true
