@@ -1,7 +1,7 @@
-import { Node, Workflow, type WorkflowEvent } from "@heddle/workflow"
+import { Node, Workflow, type WorkflowEvent, WorkflowProgress } from "@heddle/workflow"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Stream, TestClock } from "effect"
-import { empty, line, type Progress, render, type Screen, update, watch } from "../progress.ts"
+import { line, render, type Screen, watch } from "../progress.ts"
 
 const plain: Screen = { write: () => undefined, columns: 60, colours: false }
 
@@ -16,8 +16,8 @@ const started = (path: WorkflowEvent.Path, kind: WorkflowEvent.NodeKind = "step"
 const finished = (path: WorkflowEvent.Path): Event => ({ _tag: "NodeFinished", path, output: undefined })
 
 /** What is known after events that come 100 ms apart. */
-const after = (...events: ReadonlyArray<Event>): Progress =>
-  events.reduce((progress, event, i) => update(progress, event, i * 100), empty)
+const after = (...events: ReadonlyArray<Event>): WorkflowProgress.WorkflowProgress =>
+  events.reduce((progress, event, i) => WorkflowProgress.update(progress, event, i * 100), WorkflowProgress.empty)
 
 /** What a terminal shows after some output, if no line is too long for it. */
 const shown = (output: string): ReadonlyArray<string> => {

@@ -238,15 +238,20 @@ describe("commands", () => {
       "/history @reviewer"
     ]).result
     expect(err).toContain("There is nothing in the main conversation yet.")
-    expect(out.split("\n").slice(3)).toEqual([
-      "you: one",
-      "@assistant: [one 0]",
-      "you: two",
-      "@reviewer: [two 2]",
-      "you: two",
-      "@reviewer: [two 2]",
-      "you: alone",
-      "@reviewer: [alone 0]",
+    expect(
+      out
+        .split("\n")
+        .slice(3)
+        .filter((line) => !line.startsWith("#"))
+    ).toEqual([
+      "> one",
+      "assistant: [one 0]",
+      "> two",
+      "reviewer: [two 2]",
+      "> two",
+      "reviewer: [two 2]",
+      "> alone",
+      "reviewer: [alone 0]",
       ""
     ])
     expect(err).toContain("(1 before)")
@@ -309,12 +314,23 @@ describe("commands", () => {
 
 describe("the files of agents", () => {
   it("are listed, shown and explained", async () => {
-    const { out } = await chat(makeWorld(agents), ["/agents", "/agents info reviewer", "/explain reviewer", "/explain"])
-      .result
+    const { out } = await chat(makeWorld(agents), ["/agents", "/agents info reviewer"]).result
     expect(out).toContain("reviewer   Reviews code.")
     expect(out).toContain("file: agents/reviewer.md (project)")
-    expect(out).toContain('contextMode: "isolated" (default)')
-    expect(out).toContain('contextMode: "shared" ((built-in))')
+  })
+
+  it("are explained with what their models would be told in this session", async () => {
+    const { out } = await chat(makeWorld(agents), [
+      "our project uses React",
+      "/explain",
+      "/agents context reviewer fork",
+      "/explain reviewer"
+    ]).result
+    const [, ofAssistant, ofReviewer] = out.split(/\(assistant, |\(reviewer, /)
+    expect(ofAssistant).toMatch(/contextMode +shared {2}\(\(built-in\)\)/)
+    expect(ofAssistant).toContain("our project uses React")
+    expect(ofReviewer).toMatch(/contextMode +fork {2}\(this chat\)/)
+    expect(ofReviewer).toContain("our project uses React")
   })
 
   it("are made by what is said and answered, and the agent can be talked to at once", async () => {

@@ -195,7 +195,7 @@ describe.skipIf(unavailable !== undefined)("a chat in a terminal", () => {
     two.type(`from two${key.enter}`)
     await two.see('I was told "from two" after 3 messages.\n>')
     one.type(`/history${key.enter}`)
-    await one.see("you: from two\n@assistant: I was told")
+    await one.see("> from two\nassistant: I was told")
   })
 
   it("Ctrl-C clears the line, and a second one leaves", async () => {

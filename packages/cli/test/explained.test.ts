@@ -58,6 +58,18 @@ it("each setting says where it came from", async () => {
   expect(of("memory.summaryTrigger")).toEqual({ key: "memory.summaryTrigger", value: 30, from: "default" })
 })
 
+it("what does a part of the work does it with the model of the agent, unless its file says another", async () => {
+  const of = async (head: string, model?: string) => {
+    const { settings } = await explain({ "a.md": `---\n${head}\n---\nHi.` }, "a", model === undefined ? {} : { model })
+    const { from, value } = settings.find(({ key }) => key === "memory.summaryModel")!
+    return [value, from]
+  }
+  expect(await of("maxSteps: 1")).toEqual(["offline/offline", "no other model was found"])
+  expect(await of("model: ollama/x")).toEqual(["ollama/x", "a.md"])
+  expect(await of("model: ollama/x\nmemory: { summaryModel: ollama/y }")).toEqual(["ollama/y", "a.md"])
+  expect(await of("model: ollama/x\nmemory: { summaryModel: ollama/y }", "ollama/z")).toEqual(["ollama/z", "--model"])
+})
+
 it("the handlers stand in their order, the approval innermost", async () => {
   const text = [
     "---",

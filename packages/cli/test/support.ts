@@ -34,8 +34,8 @@ export interface Options {
   readonly asked?: Array<string>
   readonly providers?: ReadonlyArray<ModelProvider.ModelProvider>
   readonly handlers?: HandlerRegistry.Registry
-  /** Whether standard output and error are terminals, and how wide. */
-  readonly terminal?: { readonly columns: number; readonly colours?: boolean }
+  /** Whether standard output and error are terminals, and how large. */
+  readonly terminal?: { readonly columns: number; readonly rows?: number; readonly colours?: boolean }
 }
 
 /** What came of it. */
@@ -60,7 +60,8 @@ const sheet = (pieces: Array<string>, terminal: Options["terminal"]): Sheet => (
   write: (text) => Effect.sync(() => void pieces.push(text)),
   isTerminal: terminal !== undefined,
   colours: terminal?.colours ?? false,
-  columns: () => terminal?.columns ?? 80
+  columns: () => terminal?.columns ?? 80,
+  rows: () => terminal?.rows ?? 24
 })
 
 /** Makes folders that are gone when the test is. */

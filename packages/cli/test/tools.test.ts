@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Asking, NobodyToAsk } from "../src/internal/Asking.ts"
 import { Project } from "../src/internal/Project.ts"
 import { isBlocked } from "../src/internal/http/addresses.ts"
+import { Blocked, lookup } from "../src/internal/http/request.ts"
 import { builtIn } from "../src/internal/tools/builtIn.ts"
 import { makeWorld } from "./support.ts"
 
@@ -376,6 +377,17 @@ describe("fetch_url", () => {
       expect(told).toContain(reason)
       expect(told).not.toContain("canary")
     }
+  })
+
+  it("connects to the address that was looked at, and to none of a cloud", async () => {
+    const looked = (host: string, all: boolean) =>
+      new Promise<unknown>((resolve) =>
+        lookup(host, { all }, (error, found) => resolve(error === null ? found : error))
+      )
+    expect(await looked("127.0.0.1", false)).toBe("127.0.0.1")
+    expect(await looked("127.0.0.1", true)).toEqual([{ address: "127.0.0.1", family: 4 }])
+    expect(await looked("169.254.169.254", false)).toBeInstanceOf(Blocked)
+    expect(await looked("nowhere.invalid", false)).toBeInstanceOf(Error)
   })
 
   it("knows the addresses of clouds in all ways to write them", () => {

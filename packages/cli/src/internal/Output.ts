@@ -14,6 +14,8 @@ export interface Sheet {
   readonly colours: boolean
   /** Characters in a line, as they are now: 80 where nobody knows. */
   readonly columns: () => number
+  /** Lines that are seen at once, as they are now: 24 where nobody knows. */
+  readonly rows?: () => number
 }
 
 /** Where the command writes. */

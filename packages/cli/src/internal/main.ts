@@ -12,10 +12,15 @@ import type { Asking } from "./Asking.ts"
 import type { LineReader } from "./chat/Lines.ts"
 import { agents } from "./commands/agents.ts"
 import { chat } from "./commands/chat.ts"
+import { doctor } from "./commands/doctor.ts"
+import { explain } from "./commands/explain.ts"
+import { index } from "./commands/indexing.ts"
 import { init } from "./commands/init.ts"
 import { lint } from "./commands/lint.ts"
 import { run } from "./commands/run.ts"
 import { schema } from "./commands/schema.ts"
+import { sessions } from "./commands/sessions.ts"
+import { workflow } from "./commands/workflow.ts"
 import type { Environment } from "./Environment.ts"
 import type { Extensions } from "./Extensions.ts"
 import { CliError, messageOf, status } from "./failure.ts"
@@ -26,7 +31,7 @@ import { Output, type Sheet } from "./Output.ts"
 /** The command with all that it can do. */
 export const heddle = Command.make("heddle").pipe(
   Command.withDescription("Runs agents that are markdown files."),
-  Command.withSubcommands([run, chat, agents, init, lint, schema])
+  Command.withSubcommands([run, chat, agents, workflow, index, sessions, explain, init, lint, schema, doctor])
 )
 
 // As seen from the sources, from what is built of them and from the bundle alike.

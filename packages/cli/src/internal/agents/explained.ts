@@ -9,7 +9,8 @@ import * as Effect from "effect/Effect"
 import type { AgentFile } from "../../AgentFile.ts"
 import { type CliError, usage } from "../failure.ts"
 import { assemble, type Needs, pipelineOf } from "./build.ts"
-import { memoryKeys, type Options, resolve, type Resolved } from "./resolve.ts"
+import { memoryKeys } from "./parts.ts"
+import { type Options, resolve, type Resolved } from "./resolve.ts"
 import { type Server, unconnected } from "./servers.ts"
 
 /** A setting. */
@@ -62,9 +63,13 @@ const settingsOf = ({ file, memory, model, rag }: Resolved): ReadonlyArray<Setti
   const own = head as Readonly<Record<string, unknown>>
   const orPreset = (key: string, value: unknown) => (own[key] === undefined ? preset(key, value) : said(key, own[key]))
   const group = (name: string, all: object, ofFile: object = {}) =>
-    Object.entries(all).map(([key, value]) =>
-      Object.hasOwn(ofFile, key) ? said(`${name}.${key}`, value) : preset(`${name}.${key}`, value)
-    )
+    Object.entries(all).map(([key, value]): Setting => {
+      if (Object.hasOwn(ofFile, key) && value !== undefined) return said(`${name}.${key}`, value)
+      // What does a part of the work does it with the model of the agent.
+      return key.endsWith("Model")
+        ? { key: `${name}.${key}`, value: model.model, from: model.from }
+        : preset(`${name}.${key}`, value)
+    })
   return [
     { key: "model", value: model.model, from: model.from },
     orPreset("contextMode", "isolated"),

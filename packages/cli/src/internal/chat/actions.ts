@@ -2,15 +2,17 @@
  * The commands of a chat that are about the files of agents. What they do, the
  * commands `heddle agents …` and `heddle explain` do as well.
  */
+import { Session } from "@heddle/memory"
 import * as Effect from "effect/Effect"
 import * as files from "../agents/actions.ts"
 import * as Agents from "../agents/Agents.ts"
-import { explained } from "../agents/explained.ts"
+import { explained, preview } from "../agents/explained.ts"
 import { told } from "../commands/lint.ts"
 import { usage } from "../failure.ts"
 import { Output } from "../Output.ts"
 import { problemText } from "../problems.ts"
-import { clean, jsonText } from "../text.ts"
+import { explanationText } from "../show/explanation.ts"
+import { clean } from "../text.ts"
 import type { Chat, Needs } from "./Chat.ts"
 import { argumentsOf, modeOf } from "./said.ts"
 
@@ -80,21 +82,24 @@ export const remove: Action = (_chat, rest) =>
     yield* err.write(path === undefined ? "Nothing was deleted.\n" : `Deleted ${clean(path)}.\n`)
   })
 
-/** `/explain` */
+/** What an agent is thought to be asked, to see what its model would be told. */
+const example = "Hello"
+
+/** `/explain`: what the agent comes to in this session. */
 export const explain: Action = (chat, rest) =>
   Effect.gen(function* () {
     const { out } = yield* Output
     const [name = chat.agent] = yield* upTo(1, (yield* argumentsOf(rest, [])).words)
     const { agents, options } = yield* chat.roster.running
-    const { pipeline, problems, servers, settings, tools } = yield* explained(yield* Agents.find(agents, name), options)
-    const ofChat = chat.modes.get(name)
-    const lines = [
-      ...(ofChat === undefined ? [] : [`contextMode: ${jsonText(ofChat)} (in this chat, over what is said below)`]),
-      ...settings.map(({ from, key, value }) => `${key}: ${jsonText(value)} (${from})`),
-      ...tools.map(({ asks, name }) => `tool ${name}${asks ? ", which asks first" : ""}`),
-      ...servers.map(({ at, name }) => `tools of ${name}, at ${at}`),
-      ...problems,
-      pipeline
-    ]
-    yield* out.write(lines.map((line) => `${clean(line).trimEnd()}\n`).join(""))
+    const found = yield* Agents.find(agents, name)
+    const mode = chat.modes.get(name)
+    const file = mode === undefined ? found : { ...found, head: { ...found.head, contextMode: mode } }
+    const { settings, ...all } = yield* explained(file, options)
+    const request =
+      all.problems.length > 0 ? undefined : yield* Session.within(chat.session)(preview(file, options, example))
+    const inChat = settings.map((setting) =>
+      mode !== undefined && setting.key === "contextMode" ? { ...setting, from: "this chat" } : setting
+    )
+    yield* out.write(explanationText({ ...all, settings: inChat }, request, out))
+    if (all.problems.length > 0) yield* usage([`@${name} cannot be run:`, ...all.problems].join("\n  "))
   })

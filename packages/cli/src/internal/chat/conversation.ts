@@ -1,11 +1,12 @@
 /** The commands of a chat that are about what was said. */
-import { Message, Tenant } from "@heddle/core"
+import { Tenant } from "@heddle/core"
 import { ContextMode, Conversations, MemorySettings, Summaries } from "@heddle/memory"
 import * as Effect from "effect/Effect"
 import { Asking } from "../Asking.ts"
 import { failed, usage } from "../failure.ts"
 import { Output } from "../Output.ts"
-import { clean, paint, short } from "../text.ts"
+import { exchangeLines } from "../sessions/written.ts"
+import { clean, paint } from "../text.ts"
 import type { Chat } from "./Chat.ts"
 import { wordsOf } from "./said.ts"
 
@@ -54,26 +55,8 @@ export const history = (chat: Chat, rest: string) =>
     if (exchanges.length === 0) return yield* err.write(`There is nothing in ${nameOf(agent)} yet.\n`)
     const hidden = (info?.exchanges ?? 0) - exchanges.length
     if (hidden > 0) yield* err.write(`${paint(err, "dim", `(${hidden} before)`)}\n`)
-    for (const exchange of exchanges) yield* out.write(exchangeText(exchange, (text) => paint(out, "bold", text)))
+    for (const exchange of exchanges) yield* out.write(`${exchangeLines(exchange, out).join("\n")}\n`)
   })
-
-const exchangeText = ({ agent, messages }: Conversations.Exchange, bold: (text: string) => string): string =>
-  messages
-    .flatMap((message) => {
-      const who = message.role === "user" ? "you" : `@${agent}`
-      const said = clean(Message.text(message)).trim()
-      const files = message.role === "user" ? message.content.filter(({ _tag }) => _tag === "File").length : 0
-      return [
-        ...(said === "" ? [] : [`${bold(`${clean(who)}:`)} ${said}\n`]),
-        ...(files === 0 ? [] : [`${bold(`${who}:`)} (${files === 1 ? "a file" : `${files} files`})\n`]),
-        ...Message.toolCalls(message).map(
-          ({ arguments: args, name, outcome }) =>
-            `  - ${clean(name)} ${short(JSON.stringify(args) ?? "", 60)} ${outcome._tag === "Succeeded" ? "" : outcome._tag.toLowerCase()}`.trimEnd() +
-            "\n"
-        )
-      ]
-    })
-    .join("")
 
 /** Messages that have to be new in a summary that is asked for. */
 const minGrowth = 4

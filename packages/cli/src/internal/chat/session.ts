@@ -1,15 +1,12 @@
 /**
  * The session of a chat: a new one, one of a name, or the last one.
  */
-import { Tenant } from "@heddle/core"
-import { Conversations } from "@heddle/memory"
+import type { Conversations } from "@heddle/memory"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
-import * as Stream from "effect/Stream"
-import * as Chunk from "effect/Chunk"
-import * as Option from "effect/Option"
 import { type CliError, failed, usage } from "../failure.ts"
+import { conversationsOf } from "../sessions/find.ts"
 
 /** A session, and the conversations that are kept of it. */
 export interface Kept {
@@ -36,7 +33,7 @@ export const sessionOf = ({ isLast, session }: Which): Effect.Effect<Kept, CliEr
 
 /** What is kept of a session. */
 export const keptOf = (session: string): Effect.Effect<Kept, CliError, Conversations.Conversations> =>
-  Effect.map(list({ session }), (all) => ({
+  Effect.map(list(session), (all) => ({
     session,
     conversations: all.filter(({ exchanges }) => exchanges > 0)
   }))
@@ -50,7 +47,7 @@ const newName: Effect.Effect<string> = Effect.gen(function* () {
 })
 
 /** The last session, of whatever command: a session does not say which began it. */
-const last: Effect.Effect<string, CliError, Conversations.Conversations> = Effect.flatMap(list({}), (all) => {
+const last: Effect.Effect<string, CliError, Conversations.Conversations> = Effect.flatMap(list(), (all) => {
   const latest = all.reduce<Conversations.ConversationInfo | undefined>(
     (latest, info) => (latest === undefined || info.lastAccessedAt > latest.lastAccessedAt ? info : latest),
     undefined
@@ -60,23 +57,9 @@ const last: Effect.Effect<string, CliError, Conversations.Conversations> = Effec
     : Effect.succeed(latest.key.session)
 })
 
-function list(which: {
-  readonly session?: string
-}): Effect.Effect<ReadonlyArray<Conversations.ConversationInfo>, CliError, Conversations.Conversations> {
-  return Effect.gen(function* () {
-    const tenant = yield* Tenant.Tenant
-    const store = yield* Conversations.Conversations
-    const pages = Stream.paginateChunkEffect(undefined as Conversations.ConversationPage["next"], (after) =>
-      Effect.map(
-        store.list({ tenant, ...which, ...(after !== undefined && { after }), limit: 500 }),
-        ({ conversations, next }) => [
-          Chunk.fromIterable(conversations),
-          Option.map(Option.fromNullable(next), (after): typeof next => after)
-        ]
-      )
-    )
-    return Chunk.toReadonlyArray(yield* Stream.runCollect(pages))
-  }).pipe(Effect.mapError((error) => failed(error.message, error)))
+/** The conversations of the project, or of one of its sessions. */
+function list(session?: string) {
+  return Effect.mapError(conversationsOf(session), (error) => failed(error.message, error))
 }
 
 /** What there is of a session, in words: `2 exchanges, and 1 of @reviewer`. */

@@ -24,7 +24,7 @@ export class Blocked extends Error {
 }
 
 /** Looks a name up, and refuses it if one of its addresses is blocked: the one that is checked is the one that is connected to. */
-const lookup: LookupFunction = (host, options, done) =>
+export const lookup: LookupFunction = (host, options, done) =>
   lookUp(host, { ...options, all: true }, (error, found) => {
     if (error !== null) return done(error, "", 0)
     if (found.some(({ address }) => isBlocked(address))) return done(new Blocked(host), "", 0)

@@ -20,7 +20,8 @@ const sheet = (stream: NodeJS.WriteStream): Sheet => ({
     }),
   isTerminal: stream.isTTY === true,
   colours: stream.isTTY === true && (process.env["NO_COLOR"] ?? "") === "" && process.env["TERM"] !== "dumb",
-  columns: () => stream.columns ?? 80
+  columns: () => stream.columns ?? 80,
+  rows: () => stream.rows ?? 24
 })
 
 const read = Effect.tryPromise({
