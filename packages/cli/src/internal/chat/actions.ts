@@ -58,7 +58,12 @@ export const create: Action = (_chat, rest) =>
       return yield* usage("--scope says whose agent it is: project or user.")
     }
     const made = yield* files.create({
-      ...{ name, title, description, model, scope, body },
+      name,
+      title,
+      description,
+      model,
+      scope,
+      body,
       contextMode: mode === undefined ? undefined : yield* modeOf(mode),
       tools: tools === undefined ? undefined : files.names(tools)
     })

@@ -15,7 +15,7 @@ const most = { lines: 1000, characters: 10_000 }
 const mode = 0o600
 
 /** Whether a line is for the history at all. */
-export const isKept = (line: string): boolean =>
+const isKept = (line: string): boolean =>
   line.trim() !== "" && !/^\s/.test(line) && !line.includes("\n") && line.length <= most.characters
 
 /** Opens the history. It is there for this chat alone where it cannot be kept in the file. */

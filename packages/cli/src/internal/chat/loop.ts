@@ -24,14 +24,7 @@ import { turn } from "./turn.ts"
 /** How long a second Ctrl-C is one, in milliseconds. */
 const again = 2000
 
-/** What came of a chat. */
-export interface Outcome {
-  readonly said: number
-  /** Of these, how many came to nothing. */
-  readonly failed: number
-}
-
-/** Goes on until the person leaves, or there are no more lines. */
+/** Goes on until the person leaves, or there are no more lines. Says how many were said, and how many of these came to nothing. */
 export const loop = (chat: Chat, lines: Lines) =>
   Effect.gen(function* () {
     const output = yield* Output
