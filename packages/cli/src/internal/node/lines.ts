@@ -30,7 +30,11 @@ const end: Read = { _tag: "End" }
  * and Ctrl-C is a key like others. Each line has a `readline` of its own, which gets
  * the keys of this line alone.
  */
-const typed = (keyboard: ReadStream, screen: WriteStream, history: History): Effect.Effect<Lines, never, Scope.Scope> =>
+export const typed = (
+  keyboard: ReadStream,
+  screen: WriteStream,
+  history: History
+): Effect.Effect<Lines, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const decoder = new StringDecoder("utf8")
@@ -169,7 +173,7 @@ const lineOf = (options: {
 // -----------------------------------------------------------------------------
 
 /** The lines of a text that is not typed. */
-const written = (input: AsyncIterable<Buffer>): Lines => {
+export const written = (input: AsyncIterable<Buffer>): Lines => {
   const all = linesOf(input)
   return {
     isTerminal: false,
