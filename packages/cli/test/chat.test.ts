@@ -283,7 +283,7 @@ describe("commands", () => {
       return { ...(await result), requests: requests() }
     })()
     expect(err).toContain(
-      "There is no summary: the main conversation has 1 exchanges, and one is written when it has 4."
+      "There is no summary: the main conversation has 1 exchange, and one is written when it has 4."
     )
     expect(out).toBe("[1 0]\n[2 2]\n[3 4]\n[4 6]\nSUMMARY\nSUMMARY\n")
     expect(err).toContain("(of the first 2 of 4 exchanges)")

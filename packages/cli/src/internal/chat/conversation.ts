@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import { Asking } from "../Asking.ts"
 import { failed, usage } from "../failure.ts"
 import { Output } from "../Output.ts"
+import { amount } from "../problems.ts"
 import { exchangeLines } from "../sessions/written.ts"
 import { clean, paint } from "../text.ts"
 import type { Chat } from "./Chat.ts"
@@ -77,13 +78,13 @@ export const summary = (chat: Chat) =>
     const { info, summary } = yield* store.read(key, { last: 0 })
     if (summary !== undefined) {
       yield* out.write(`${clean(summary.text).trim()}\n`)
-      const note = `(of the first ${summary.through} of ${info?.exchanges ?? 0} exchanges)`
+      const note = `(of the first ${summary.through} of ${amount(info?.exchanges ?? 0, "exchange")})`
       yield* err.write(`${paint(err, "dim", note)}\n`)
     }
     if (failure !== undefined) return yield* failed(failure.message, failure)
     if (summary === undefined) {
       yield* err.write(
-        `There is no summary: ${nameOf(undefined)} has ${info?.exchanges ?? 0} exchanges, and one is written when it has ${keep + minGrowth / 2}.\n`
+        `There is no summary: ${nameOf(undefined)} has ${amount(info?.exchanges ?? 0, "exchange")}, and one is written when it has ${keep + minGrowth / 2}.\n`
       )
     }
   })

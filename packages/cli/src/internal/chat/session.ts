@@ -6,6 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import { type CliError, failed, usage } from "../failure.ts"
+import { amount } from "../problems.ts"
 import { conversationsOf } from "../sessions/find.ts"
 
 /** A session, and the conversations that are kept of it. */
@@ -66,8 +67,8 @@ function list(session?: string) {
 export const keptText = ({ conversations }: Kept): string =>
   conversations
     .map(({ exchanges, key: { agent } }) =>
-      agent === undefined ? `${counted(exchanges)} in the main conversation` : `${counted(exchanges)} of @${agent}`
+      agent === undefined
+        ? `${amount(exchanges, "exchange")} in the main conversation`
+        : `${amount(exchanges, "exchange")} of @${agent}`
     )
     .join(", ")
-
-const counted = (exchanges: number): string => (exchanges === 1 ? "1 exchange" : `${exchanges} exchanges`)
