@@ -3,6 +3,8 @@ import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
 import { AgentFile, HandlerRegistry } from "../src/index.ts"
+import { builtInTools } from "../src/internal/agents/toolNames.ts"
+import { builtIn } from "../src/internal/tools/builtIn.ts"
 import { largest } from "../src/internal/readText.ts"
 
 const signed = HandlerRegistry.define({
@@ -13,7 +15,8 @@ const signed = HandlerRegistry.define({
     return Handler.instructions(`Sign your answer with "${name}".`)
   }
 })
-const handlers = { ...HandlerRegistry.builtIn, signed }
+const { instructions } = HandlerRegistry.builtIn
+const handlers = { instructions: instructions!, signed }
 
 const parse = (text: string) => AgentFile.parse(text, { path: "agents/clerk.md", handlers })
 /** What is wrong, as `line:column severity message`. */
@@ -205,6 +208,7 @@ describe("what is wrong is told all at once, each with its place", () => {
       "1:1 error the front matter that begins here is not closed: there is no other line of ---; is line 3 meant?"
     ])
     expect(told("---")).toHaveLength(1)
+    expect(told("---\rtitle: a\r---\rBe brief.")).toEqual([expect.stringContaining("carriage return")])
     expect(told("\n---\ntools: { deny: ['*'] }\n---\nBe brief.")).toEqual([
       "2:1 error front matter begins in the first line of a file, with nothing before it"
     ])
@@ -255,6 +259,10 @@ describe("what is wrong is told all at once, each with its place", () => {
     ])
   })
 
+  it("the tools that it knows are those that there are", () => {
+    expect(builtIn.map(({ name }) => name).toSorted()).toEqual(builtInTools.toSorted())
+  })
+
   it("what looks like a secret is a warning, which does not say it", () => {
     const problems = told(
       head(
@@ -267,6 +275,8 @@ describe("what is wrong is told all at once, each with its place", () => {
     for (const problem of problems) expect(problem).toContain("warning")
     expect(problems.join("\n")).not.toMatch(/hunter2|ghp_|abcdefgh|0123456789/)
     expect(problems.join("\n")).toContain("{ from: GITHUB_TOKEN }")
+    const plain = "env: { KEY_FILE: /home/x/key.pem, TOKEN_LIMIT: '2000', API_KEY: $API_KEY, COMMIT: 0123456789abcdef }"
+    expect(told(head("mcp:", `  a: { command: x, args: [--level=debug], ${plain} }`))).toEqual([])
   })
 
   it("a name of a file that is none of an agent", () => {
@@ -412,6 +422,36 @@ describe("the JSON Schema of the front matter", () => {
       { tools: { alow: [] } },
       { memory: { strategy: "x" } }
     ]
+    const keys = [...Object.keys(AgentFile.FrontMatter.fields), "nothing"]
+    const word = FastCheck.constantFrom(
+      "name",
+      "command",
+      "url",
+      "strategy",
+      "mode",
+      "allow",
+      "from",
+      "env",
+      "x",
+      "shared"
+    )
+    const value = FastCheck.letrec<{ readonly any: unknown }>((tie) => ({
+      any: FastCheck.oneof(
+        { maxDepth: 3 },
+        FastCheck.oneof(word, FastCheck.integer({ min: -1, max: 3 }), FastCheck.boolean(), FastCheck.constant(null)),
+        FastCheck.array(tie("any"), { maxLength: 2 }),
+        FastCheck.dictionary(word, tie("any"), { maxKeys: 3 })
+      )
+    })).any
+    FastCheck.assert(
+      FastCheck.property(FastCheck.dictionary(FastCheck.constantFrom(...keys), value, { maxKeys: 3 }), (data) => {
+        const { agent } = parse(`---\n${JSON.stringify(data)}\n---\nBe brief.\n`)
+        if (agent !== undefined) expect(agent.head).toEqual(data)
+        // The reader knows more, so that what it takes is right by the schema.
+        expect(validate(data) || agent === undefined, JSON.stringify(validate.errors)).toBe(true)
+      }),
+      { numRuns: 2000 }
+    )
     for (const data of good) expect(validate(data), JSON.stringify(data)).toBe(true)
     for (const data of bad) expect(validate(data), JSON.stringify(data)).toBe(false)
   })

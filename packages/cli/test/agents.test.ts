@@ -52,6 +52,12 @@ describe("files and names", () => {
     expect(err).toContain("agents/other.md")
   })
 
+  it("where there are no files at all, it is said how one is made", async () => {
+    const { err, status } = await makeWorld().heddle(["run", "clerk", "Hello"])
+    expect(status).toBe(2)
+    expect(err).toContain("heddle agents create")
+  })
+
   it("an agent whose file is broken is not that of the user", async () => {
     const world = makeWorld({
       "agents/clerk.md": "---\nmaxSteps: 0\n---\nBe brief.",
@@ -389,5 +395,16 @@ describe("agents …", () => {
     expect(isThere("c")).toBe(false)
     expect((await heddle(["agents", "delete", "assistant", "--yes"])).err).toContain("comes with the command")
     expect((await heddle(["agents", "delete", "nobody", "--yes"])).status).toBe(2)
+  })
+
+  it("delete takes the agent of the project before that of the user, and none of two in one scope", async () => {
+    const { heddle, home, write } = makeWorld({ "agents/a.md": "x", "~/.config/heddle/agents/a.md": "x" })
+    expect((await heddle(["agents", "delete", "a", "--yes"])).err).toBe("heddle: Deleted agents/a.md.\n")
+    expect(existsSync(path.join(home, ".config/heddle/agents/a.md"))).toBe(true)
+    write("agents/b.md", "x")
+    write("agents/c.md", "---\nname: b\n---\nx")
+    const { err, status } = await heddle(["agents", "delete", "b", "--yes"])
+    expect(status).toBe(2)
+    expect(err).toContain("agents/b.md, agents/c.md")
   })
 })

@@ -112,16 +112,18 @@ describe("init", () => {
     expect(out.split("\n")).toContain("demo/agents/librarian.md")
     expect(err).toContain("  cd demo\n")
     expect(await heddle(["lint"], { in: "demo" })).toMatchObject({ status: 0, out: "" })
-    expect((await heddle(["run", "librarian", "When does the office open?"], { in: "demo" })).status).toBe(0)
+    expect((await heddle(["run", "librarian", "Hello"], { in: "demo" })).status).toBe(0)
+    const { out: answer } = await heddle(["run", "clerk", "When does the office open?"], { in: "demo" })
+    expect(answer).toContain("The office opens at nine.")
   })
 
   it("leaves what is there as it is", async () => {
-    const world = makeWorld({ "agents/editor.md": "Mine.", ".heddle/agents/librarian.md": "Mine." })
+    const world = makeWorld({ "agents/clerk.md": "Mine.", ".heddle/agents/librarian.md": "Mine." })
     const { err, out, status } = await world.heddle(["init"])
     expect(status).toBe(0)
     expect(out.split("\n")).not.toContain("agents/librarian.md")
-    expect(err).toContain("agents/editor.md is left as it is.")
-    expect((await world.heddle(["agents", "info", "editor"])).out).toContain("Mine.")
+    expect(err).toContain("agents/clerk.md is left as it is.")
+    expect((await world.heddle(["agents", "info", "clerk"])).out).toContain("Mine.")
     expect((await world.heddle(["lint"])).status).toBe(0)
   })
 

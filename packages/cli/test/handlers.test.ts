@@ -1,7 +1,9 @@
-import { Errors } from "@heddle/core"
+import { Errors, Handler, Tool } from "@heddle/core"
 import type { ModelProvider } from "@heddle/models"
 import { ScriptedModel } from "@heddle/testing"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { expect, it } from "vitest"
@@ -69,6 +71,38 @@ it("maxToolResult cuts what a tool gives, and says so once", async () => {
   expect(
     (await run("[{ name: maxToolResult, options: { characters: 6 } }]", script, { "a.txt": "abcdef" })).out
   ).toContain('"abcdef"')
+})
+
+it("maxToolResult cuts what comes bit by bit, and a denied tool of a handler is not there", async () => {
+  const dripping = HandlerRegistry.define({
+    description: "Adds a tool whose result comes bit by bit.",
+    options: Schema.Struct({}),
+    make: () =>
+      Handler.tools(
+        Tool.stream({ name: "drip", description: "Drips.", execute: () => Stream.make("ab", "cd", "ef", "gh") })
+      )
+  })
+  const of = async (characters: number, deny: string) => {
+    const { heddle } = makeWorld({
+      "agents/clerk.md": `---\ntools: { deny: [${deny}] }\nhandlers: [dripping, { name: maxToolResult, options: { characters: ${characters} } }]\n---\nHi.\n`
+    })
+    const provider: ModelProvider.ModelProvider = {
+      name: "scripted",
+      make: () =>
+        Effect.map(
+          ScriptedModel.make(({ history, tools }, turn) =>
+            turn === 0 && tools.size > 0 ? { calls: [{ tool: "drip" }] } : JSON.stringify([tools.names, history])
+          ),
+          ({ service }) => service
+        )
+    }
+    const options = { providers: [provider], variables: { HEDDLE_MODEL: "scripted/any" }, handlers: { dripping } }
+    return (await heddle(["run", "clerk", "Hi"], options)).out
+  }
+  expect(await of(8, "other")).toContain('"result":"abcdefgh"')
+  expect(await of(4, "other")).toContain('"result":"abcd\\n[The rest is left out: a result may have 4 characters.]"')
+  expect(await of(3, "other")).toContain('"result":"abc\\n[The rest is left out: a result may have 3 characters.]"')
+  expect(await of(8, "drip")).toMatch(/^\[\[\],/)
 })
 
 it("options that make no sense are told with what is expected", async () => {

@@ -1,3 +1,4 @@
+import Database from "libsql"
 import { mkdirSync, symlinkSync } from "node:fs"
 import path from "node:path"
 import { expect, it } from "vitest"
@@ -104,6 +105,20 @@ it("a folder that is not there is told of, and makes no database", async () => {
   })
   write("file.md", "Text.")
   expect(await heddle(["index", "file.md"])).toMatchObject({ status: 2, err: 'heddle: "file.md" is not a folder.\n' })
+})
+
+it("an index that another embedding model has made is told of, with what can be done", async () => {
+  const { heddle, project, write } = makeWorld(docs)
+  await heddle(["index", "docs", "--db", "x.db"])
+  const file = new Database(path.join(project, "x.db"))
+  file.exec("UPDATE heddle_collections SET model = 'another'")
+  file.close()
+  write("docs/opening.md", "The office opens at ten.")
+  const { err, status } = await heddle(["index", "docs", "--db", "x.db"])
+  expect(status).toBe(1)
+  expect(err).toMatch(/another.*\nTo clear it: heddle index "docs" --clear\n$/s)
+  await heddle(["index", "docs", "--db", "x.db", "--clear"])
+  expect((await heddle(["index", "docs", "--db", "x.db"])).out).toBe("docs: 2 indexed (2 chunks)\n")
 })
 
 it("a database file that is none is told of", async () => {

@@ -169,6 +169,42 @@ node:
     for (const line of drawn.flatMap((text) => text.split("\n"))) expect(line.length).toBeLessThanOrEqual(20)
   })
 
+  it("shows the calls of tools, and asks before one that changes something, unless it is allowed", async () => {
+    const { heddle, write } = makeWorld({
+      "agents/clerk.md": "---\ntools: { allow: [write_file] }\n---\nYou write.\n",
+      "w.yaml": "name: w\nnode: { type: agent, name: note, agent: clerk }\n"
+    })
+    const script: ScriptedModel.Script = ({ history }) =>
+      history.some(({ role }) => role === "assistant")
+        ? "Done."
+        : { calls: [{ tool: "write_file", arguments: { path: "note.txt", content: "A loom." } }], delay: 150 }
+    const run = (args: ReadonlyArray<string>, options: Parameters<typeof heddle>[1] = {}) =>
+      heddle(["workflow", "run", "w.yaml", "x", ...args, ...withModel], { ...scripted(script), ...options })
+    const calls = (err: string) => err.split("\n").filter((line) => line.includes("write_file("))
+    write("note.txt", "before")
+    expect(calls((await run([])).err)).toEqual([expect.stringMatching(/^note: denied write_file\(/)])
+    expect(calls((await run(["--allow", "write_*"])).err)).toEqual([
+      expect.stringMatching(/^note: succeeded write_file\(/)
+    ])
+    const { err } = await run([], { answers: ["yes"], terminal: { columns: 60 } })
+    expect(err).toContain("write_file(")
+    expect(err).toContain("succeeded")
+  })
+
+  it("what is no text is written as JSON", async () => {
+    const { heddle } = makeWorld({
+      ...files,
+      "w.yaml":
+        "name: w\nnode: { type: parallel, name: both, branches: { a: { type: agent, name: a, agent: writer } } }\n"
+    })
+    const { out } = await heddle(
+      ["workflow", "run", "w.yaml", "x", ...withModel],
+      scripted(() => "\u001b[31mred")
+    )
+    expect(JSON.parse(out)).toEqual({ a: "\u001b[31mred" })
+    expect(out).not.toContain("\u001b")
+  })
+
   it("an agent with errors is told of, with what is wrong with it", async () => {
     const { heddle } = makeWorld({ ...files, "agents/writer.md": "---\ncontextMode: isolatd\n---\nYou write.\n" })
     const { err, status } = await heddle(["workflow", "run", "article.yaml", "x"])

@@ -33,36 +33,38 @@ agent: librarian
 title: Librarian
 description: Answers questions about the documents of this project, and says where it is written.
 contextMode: shared
+# Finds passages in what \`heddle index docs\` has read.
+rag: { mode: stuff, topK: 5 }
 tools:
-  allow: [list_files, read_file, search_files]
-# With an index of the documents (heddle index docs), passages are found for it:
-# rag: { mode: stuff, topK: 5 }
+  allow: [read_file]
 maxSteps: 8
 ---
 You answer questions about the documents in the folder docs.
 
-Search them before you answer, and name the file in which you found it.
-Say so when the documents do not tell.
+Cite the passages that you use. Say so when the documents do not tell.
 `,
-  "agents/editor.md": `---
-title: Editor
-description: Makes a text shorter and plainer.
+  "agents/clerk.md": `---
+title: Clerk
+description: Knows the front desk.
 ---
-You edit texts. Keep what they say, leave out what nobody needs, and give the text alone.
+You answer at the front desk, kindly and in few words.
+
+The office opens at nine. Visitors ring at the green door.
 `,
   "docs/office.md": `# The office
 
 The office opens at nine and closes at five, from Monday to Friday.
 
-Visitors ring at the green door. The key of the archive is with the librarian.
-Parcels are taken in until four.
+The key of the archive is with the librarian. Parcels are taken in until four.
 `,
-  "workflows/answer.yaml": `# Runs with: heddle workflow run workflows/answer.yaml "When does the office open?"
+  "workflows/answer.yaml": `# Asks two agents at once. It runs with:
+# heddle workflow run workflows/answer.yaml "When does the office open?"
 name: answer
 node:
-  type: sequence
-  nodes:
-    - { type: agent, name: find, agent: librarian }
-    - { type: agent, name: shorten, agent: editor, prompt: "'Make this shorter: ' + value" }
+  type: parallel
+  name: ask
+  branches:
+    documents: { type: agent, name: documents, agent: librarian }
+    desk: { type: agent, name: desk, agent: clerk }
 `
 }

@@ -7,8 +7,6 @@ import type { AgentFile, Problem, Scope } from "../../AgentFile.ts"
 import { type CliError, usage } from "../failure.ts"
 import { isError, problemText } from "../problems.ts"
 
-export { problemText } from "../problems.ts"
-
 /** A file that was looked at. */
 export interface Source {
   /** How the agent is called, as far as that is known. */

@@ -1,8 +1,6 @@
 /** Keys with a description, for editors and for people. */
 import { optional } from "@heddle/core/settings"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as AST from "effect/SchemaAST"
 
 /** A key that can be left out, and what it is for. */
 export const field = <A, I>(schema: Schema.Schema<A, I>, description: string) =>
@@ -21,12 +19,3 @@ export const described = <Fields extends Record<string, Schema.PropertySignature
   Object.fromEntries(
     Object.entries(fields).map(([key, field]) => [key, field.annotations({ description: texts[key]! })])
   ) as Fields
-
-/** What the keys of a Schema are for. */
-export const descriptions = <A, I>(schema: Schema.Schema<A, I>): ReadonlyMap<string, string> =>
-  new Map(
-    AST.getPropertySignatures(schema.ast).map((property) => [
-      String(property.name),
-      Option.getOrElse(AST.getDescriptionAnnotation(property), () => "")
-    ])
-  )

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { describe } from "../failure.ts"
+import { ajvOf } from "./ajv.ts"
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -10,9 +11,7 @@ export const outputOf = (said: JsonSchema): Effect.Effect<Schema.Schema<unknown>
   Effect.tryPromise({
     try: async () => {
       const jsonSchema = "$defs" in said ? withDefinitions(said) : said
-      const is2020 = String(said["$schema"] ?? "").includes("2020-12")
-      const { Ajv } = is2020 ? { Ajv: (await import("ajv/dist/2020.js")).Ajv2020 } : await import("ajv")
-      const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false, logger: false })
+      const ajv = await ajvOf(said)
       const validate = ajv.compile(jsonSchema)
       return Schema.Unknown.pipe(
         Schema.filter(

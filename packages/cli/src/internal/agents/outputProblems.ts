@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type { Problem } from "../../AgentFile.ts"
 import { describe } from "../failure.ts"
+import { ajvOf } from "./ajv.ts"
 import type { Read } from "./parse.ts"
 
 /** What is wrong with it. What can tell takes a moment to load, so that only files that have one are looked at. */
@@ -10,9 +11,7 @@ export const outputProblems = ({ data: { output }, path, place }: Read): Effect.
   if (!Predicate.isRecord(output) || Array.isArray(output)) return Effect.succeed([])
   const compile = Effect.tryPromise({
     try: async () => {
-      const is2020 = String(output["$schema"] ?? "").includes("2020-12")
-      const { Ajv } = is2020 ? { Ajv: (await import("ajv/dist/2020.js")).Ajv2020 } : await import("ajv")
-      const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false, logger: false })
+      const ajv = await ajvOf(output)
       const isSchema: unknown = ajv.validateSchema(output)
       if (isSchema === true) {
         ajv.compile(output)

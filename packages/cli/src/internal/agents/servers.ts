@@ -29,7 +29,7 @@ export interface Server {
   readonly has: (tool: string) => boolean
 }
 
-/** Whether one of the globs fits, without regard to case. */
+/** Whether one of the globs fits, without regard to case: a name that is to be denied is not let through for a capital. */
 export const anyOf = (globs: ReadonlyArray<string>): ((name: string) => boolean) => {
   const fits = globs.map((glob) => whole(glob))
   return (name) => fits.some((fit) => fit(name))

@@ -18,6 +18,9 @@ const first = /^\ufeff?---[ \t]*(?:\r?\n|$)/
 /** Takes a file apart. Front matter begins in the first line and ends with the next line of `---`. */
 export const split = (text: string): Parts | Unclosed => {
   const open = first.exec(text)
+  if (/^\ufeff?---[ \t]*\r(?!\n)/.test(text)) {
+    return { at: 0, message: "lines end with a carriage return alone: save the file with usual ends of lines" }
+  }
   if (open === null) return late(text) ?? { body: { text: text.replace(/^\ufeff/, ""), at: 0 } }
   const from = open[0].length
   const close = /(?:^|\n)---[ \t]*\r?(?:\n|$)/g

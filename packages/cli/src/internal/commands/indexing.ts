@@ -91,7 +91,7 @@ export const index = Command.make(
         if (name === "") return yield* usage("A collection has a name, but that of --collection is empty.")
         const { database, root } = yield* Project
         const of = DocumentIndex.collection(name, root)
-        const told = given.clear ? forgotten(of, given.json) : indexed(of, place, given)
+        const told = given.clear ? forgotten(of, given) : indexed(of, place, given)
         const services = Layer.mapError(stored(database), (error) => failed(error.message, error))
         // A folder that is not there makes no database.
         if (!given.clear) yield* isFolder(given.folder, place)
@@ -105,11 +105,15 @@ export const index = Command.make(
   )
 )
 
-const indexed = (
-  of: DocumentIndex.Collection,
-  place: Place,
-  given: { readonly include: ReadonlyArray<string>; readonly exclude: ReadonlyArray<string>; readonly json: boolean }
-) =>
+interface Given {
+  readonly folder: string
+  readonly collection: Option.Option<string>
+  readonly include: ReadonlyArray<string>
+  readonly exclude: ReadonlyArray<string>
+  readonly json: boolean
+}
+
+const indexed = (of: DocumentIndex.Collection, place: Place, given: Given) =>
   Effect.gen(function* () {
     const { err, out } = yield* Output
     const { exclude, include } = given
@@ -133,17 +137,20 @@ const indexed = (
           done++
           return shown.at(event.fraction ?? 0, `${done} ${done === 1 ? "document" : "documents"}`)
       }
-    }).pipe(Effect.ensuring(shown.away), Effect.mapError(failure(of)))
+    }).pipe(Effect.ensuring(shown.away), Effect.mapError(failure(given)))
   })
 
+/** How the collection is forgotten. */
+const clearing = (given: { readonly folder: string; readonly collection: Option.Option<string> }): string =>
+  ["heddle index", JSON.stringify(given.folder), "--clear"]
+    .concat(Option.isSome(given.collection) ? ["--collection", JSON.stringify(given.collection.value)] : [])
+    .join(" ")
+
 const failure =
-  ({ name }: DocumentIndex.Collection) =>
+  (given: Parameters<typeof clearing>[0]) =>
   (error: Documents.DocumentsUnavailable | RagErrors.RetrievalError): CliError => {
-    if (error._tag === "DocumentsUnavailable") return failed(error.message, error)
     const remedy =
-      error.reason === "OtherEmbedding"
-        ? ` Do so with: heddle index --clear --collection ${JSON.stringify(name)} .`
-        : ""
+      error._tag === "RetrievalError" && error.reason === "OtherEmbedding" ? `\nTo clear it: ${clearing(given)}` : ""
     return failed(`${describe(error)}${remedy}`, error)
   }
 
@@ -157,15 +164,15 @@ const summary = (name: string, { chunks, indexed, removed, skipped, unchanged }:
   return `${short(name, 200)}: ${parts.join(", ")}`
 }
 
-const forgotten = (of: DocumentIndex.Collection, asJson: boolean) =>
+const forgotten = (of: DocumentIndex.Collection, given: Given) =>
   Effect.gen(function* () {
     const { out } = yield* Output
     const documents = yield* DocumentIndex.DocumentIndex
     const { length } = yield* documents.documents(of)
     yield* documents.clear(of)
     yield* out.write(
-      asJson
+      given.json
         ? `${jsonText({ _tag: "Cleared", collection: of.name, documents: length })}\n`
         : `${short(of.name, 200)}: ${length} forgotten\n`
     )
-  }).pipe(Effect.mapError(failure(of)))
+  }).pipe(Effect.mapError(failure(given)))

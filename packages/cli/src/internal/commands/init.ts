@@ -36,8 +36,8 @@ export const init = Command.make("init", { folder }, (given) =>
     const below = path.relative(cwd, root)
     const commands = [
       ...(below === "" ? [] : [`cd ${/^[\w./-]+$/.test(below) ? below : JSON.stringify(below)}`]),
+      "heddle index docs",
       'heddle run librarian "When does the office open?"',
-      'heddle workflow run workflows/answer.yaml "When does the office open?"',
       "heddle chat"
     ]
     yield* err.write(`\nTry it:\n${commands.map((command) => `  ${paint(err, "bold", command)}\n`).join("")}`)

@@ -25,27 +25,36 @@ const ways: Record<Errors.ModelErrorReason, string> = {
 export const told = (error: unknown, { name, path }: Pick<AgentFile, "name" | "path">): CliError => {
   if (error instanceof CliError) return error
   const message = clean(describe(error))
+  // It may have been an agent that this one has asked.
+  const fileOf = (agent: string) => (agent === name ? path : `the file of "${agent}"`)
   if (error instanceof Errors.ModelError) {
     // A model that is not there says itself what to do.
     return failed(hasWayOut(error) ? message : `${message}\n${ways[error.reason]}`, error)
   }
   if (error instanceof Errors.StepLimitReached) {
     return failed(
-      `${message}\nSet a higher maxSteps in ${path}, or "onStepLimit: answer" to have what is known.`,
+      `${message}\nSet a higher maxSteps in ${fileOf(error.agent)}, or "onStepLimit: answer" to have what is known.`,
       error
     )
   }
   if (error instanceof Errors.InvalidOutput) {
-    return failed(`${message}\nHave another model answer with --model, or change "output" in ${path}.`, error)
+    return failed(
+      `${message}\nHave another model answer with --model, or change "output" in ${fileOf(error.agent)}.`,
+      error
+    )
   }
   if (error instanceof MemoryErrors.ConversationsUnavailable && error.cause instanceof DatabaseError) {
-    return failed(clean(error.cause.message), error)
+    return failed(databaseText(error.cause), error)
   }
   if (error instanceof MemoryErrors.InvalidMemory || error instanceof RagErrors.InvalidRag) {
     return usage(`${path}: ${message}`)
   }
   return failed(`The run of "${name}" failed: ${message}`, error)
 }
+
+/** What is wrong with a database, for those who have this command and not its packages. */
+export const databaseText = ({ message }: DatabaseError): string =>
+  clean(message.replace("Update @heddle/sql", "Update heddle"))
 
 const hasWayOut = ({ cause }: Errors.ModelError): boolean =>
   typeof cause === "object" && cause !== null && "_tag" in cause && cause._tag === "ModelUnavailable"

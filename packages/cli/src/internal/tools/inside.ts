@@ -65,6 +65,27 @@ export const inside = (said: string): Effect.Effect<Inside, Refused, Needs> =>
 const isSame = (a: File.Info, b: File.Info): boolean =>
   a.dev === b.dev && Option.isSome(a.ino) && Option.isSome(b.ino) && a.ino.value === b.ino.value
 
+/** Where the system tells what an open file is. */
+const openFiles = "/proc/self/fd"
+
+/** Makes sure that a file which was opened is inside of the project: between a look and the opening a link may have taken the place of a folder. */
+export const checkOpened = (file: File, { real, shown }: Inside): Effect.Effect<void, Refused, Needs> =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem
+    const path = yield* Path
+    const { root } = yield* Project
+    const changed = refused(`"${shown}" has just changed. Try again.`)
+    const orChanged = Effect.mapError(() => changed)
+    if (yield* Effect.orElseSucceed(fs.exists(openFiles), () => false)) {
+      const opened = yield* orChanged(fs.realPath(`${openFiles}/${file.fd}`))
+      return isWithin(path, root, opened) ? undefined : yield* changed
+    }
+    // Elsewhere one can only look again, and it takes two swaps at the right moments to be deceived.
+    const opened = yield* orChanged(file.stat)
+    const now = yield* inside(real)
+    if (now.real !== real || !isSame(opened, yield* orChanged(fs.stat(now.real)))) return yield* changed
+  })
+
 /** The bytes of a file inside of the project, up to a number. Refuses what is no file, such as a pipe, and what is larger. */
 export const bytesOf = ({ real, shown }: Inside, most: number): Effect.Effect<Uint8Array, Refused, Needs> =>
   Effect.gen(function* () {
@@ -77,12 +98,7 @@ export const bytesOf = ({ real, shown }: Inside, most: number): Effect.Effect<Ui
     if (before.size > most)
       return yield* refused(`"${shown}" is too large: ${before.size} bytes, of ${most} at the most.`)
     const file = yield* failing(fs.open(real, { flag: "r" }))
-    const opened = yield* failing(file.stat)
-    // Between the two looks a link may have taken the place of a folder.
-    const now = yield* inside(real)
-    if (now.real !== real || !isSame(opened, yield* failing(fs.stat(now.real)))) {
-      return yield* refused(`"${shown}" has just changed. Try again.`)
-    }
+    yield* checkOpened(file, { real, shown })
     const parts: Array<Uint8Array> = []
     let size = 0
     while (size <= most) {

@@ -6,7 +6,7 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 import { Project } from "../Project.ts"
-import { inside, isWithin, meant, type Needs, shownOf } from "./inside.ts"
+import { checkOpened, isWithin, meant, type Needs, shownOf } from "./inside.ts"
 import { type Refused, refused, textTool, unreadable } from "./tool.ts"
 
 /** Folders that say what programs do by themselves: git its hooks, and this command what it may do unasked. */
@@ -35,24 +35,20 @@ export const writeFile = textTool({
       const folder = path.dirname(target)
       yield* failing(fs.makeDirectory(folder, { recursive: true }))
       const bytes = new TextEncoder().encode(content)
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          // A file of its own first: what is there stays whole if this fails, and a link that takes its place
-          // meanwhile is replaced, not followed.
-          const own = path.join(folder, `.heddle-${yield* Random.nextIntBetween(1e9, 1e10)}`)
-          yield* Effect.acquireRelease(
-            failing(
-              fs.writeFile(own, bytes, {
-                flag: "wx",
-                ...(Option.isSome(before) && { mode: before.value.mode & 0o777 })
-              })
-            ),
-            () => Effect.ignore(fs.remove(own))
-          )
-          // A folder may have become a link while it was looked at.
-          if ((yield* inside(own)).real !== own) return yield* refused(`"${shown}" has just changed. Try again.`)
-          yield* failing(fs.rename(own, target))
-        })
+      // A file of its own first: what is there stays whole if this fails, and a link that takes its place meanwhile
+      // is replaced, not followed.
+      const own = path.join(folder, `.heddle-${yield* Random.nextIntBetween(1e9, 1e10)}`)
+      let isMade = false
+      const writing = Effect.gen(function* () {
+        const mode = Option.isSome(before) ? { mode: before.value.mode & 0o777 } : {}
+        const file = yield* failing(fs.open(own, { flag: "wx", ...mode }))
+        isMade = true
+        yield* checkOpened(file, { real: own, shown })
+        yield* failing(file.writeAll(bytes))
+      })
+      yield* Effect.scoped(writing).pipe(
+        Effect.zipRight(failing(fs.rename(own, target))),
+        Effect.onError(() => (isMade ? Effect.ignore(fs.remove(own)) : Effect.void))
       )
       return `Wrote ${shown} (${bytes.length} bytes).`
     })

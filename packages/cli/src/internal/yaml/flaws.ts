@@ -21,7 +21,7 @@ export interface Flaw {
 }
 
 /** A path as one reads it: `limits.most`, `names[0]`. */
-export const pathText = (path: Path): string =>
+const pathText = (path: Path): string =>
   path.reduce<string>(
     (at, key) => (typeof key === "number" ? `${at}[${key}]` : at === "" ? String(key) : `${at}.${String(key)}`),
     ""

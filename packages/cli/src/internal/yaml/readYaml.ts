@@ -17,7 +17,7 @@ import {
 import { readSimple } from "./simple.ts"
 
 /** What is wrong with a text, and where: an offset in it. */
-export interface Mistake {
+interface Mistake {
   readonly at: number
   readonly message: string
 }

@@ -1,6 +1,7 @@
 /**
  * Which tools of a provider an agent is given.
  */
+import { whole } from "@heddle/core/glob"
 import type { ToolDefinition } from "../../ToolProvider.ts"
 
 /** Globs over whole names, or a predicate. */
@@ -18,31 +19,6 @@ export const chosen = (
 
 const predicate = (filter: Filter): ((definition: ToolDefinition) => boolean) => {
   if (typeof filter === "function") return filter
-  const globs = filter.map((pattern) => Array.from(pattern))
-  return ({ name }) => {
-    const characters = Array.from(name)
-    return globs.some((pattern) => matches(pattern, characters))
-  }
-}
-
-/** Whether all of a name fits a pattern. Takes a time of pattern times name at the most: only the last star is ever tried again. */
-const matches = (pattern: ReadonlyArray<string>, name: ReadonlyArray<string>): boolean => {
-  let p = 0
-  let n = 0
-  let star = -1
-  let from = 0
-  while (n < name.length) {
-    if (pattern[p] === "*") {
-      star = p++
-      from = n
-    } else if (pattern[p] === "?" || pattern[p] === name[n]) {
-      p++
-      n++
-    } else if (star >= 0) {
-      p = star + 1
-      n = ++from
-    } else return false
-  }
-  while (pattern[p] === "*") p++
-  return p === pattern.length
+  const fits = filter.map((glob) => whole(glob, { matchCase: true }))
+  return ({ name }) => fits.some((fit) => fit(name))
 }

@@ -1,0 +1,90 @@
+import { spawn } from "node:child_process"
+import { rmSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import path from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { makeWorld } from "./support.ts"
+
+// Inside of the package, so that what stays outside of the bundle is found.
+const outdir = fileURLToPath(new URL("../dist/test-bin", import.meta.url))
+beforeAll(async () => {
+  // It is JavaScript that no project of types has in it.
+  const { bundle } = (await import(new URL("../bundle.mjs", import.meta.url).href)) as {
+    readonly bundle: (outdir: string) => Promise<unknown>
+  }
+  await bundle(outdir)
+})
+afterAll(() => rmSync(outdir, { recursive: true, force: true }))
+
+/** Runs the bundle in a world, as a program of its own. */
+const heddle = ({ home, project }: ReturnType<typeof makeWorld>, ...args: ReadonlyArray<string>) =>
+  new Promise<{ readonly status: number | null; readonly out: string; readonly err: string }>((resolve) => {
+    const program = spawn(process.execPath, [path.join(outdir, "heddle.mjs"), ...args], {
+      cwd: project,
+      env: { PATH: process.env["PATH"], HOME: home, OLLAMA_HOST: "127.0.0.1:9" },
+      stdio: ["ignore", "pipe", "pipe"]
+    })
+    let out = ""
+    let err = ""
+    program.stdout.on("data", (piece: Buffer) => (out += piece.toString()))
+    program.stderr.on("data", (piece: Buffer) => (err += piece.toString()))
+    program.on("close", (status) => resolve({ status, out, err }))
+  })
+
+it("an output is checked, in either draft of JSON Schema", async () => {
+  const text = (schema: string) =>
+    `---\noutput: { ${schema} type: object, properties: { n: { type: integer } }, required: [n] }\n---\nThere are 7 rooms.\n`
+  const world = makeWorld({
+    "agents/old.md": text(""),
+    "agents/new.md": text('$schema: "https://json-schema.org/draft/2020-12/schema",')
+  })
+  for (const name of ["old", "new"]) {
+    const { out, status } = await heddle(world, "run", name, "How many rooms are there?")
+    expect(status).toBe(0)
+    expect(JSON.parse(out)).toEqual({ n: expect.any(Number) })
+  }
+})
+
+it("a session is kept, and an index is looked for", async () => {
+  const world = makeWorld({ "agents/clerk.md": "---\nrag: { topK: 1 }\n---\nWe open at nine.\n" })
+  for (const _ of [1, 2]) {
+    const { out, status } = await heddle(world, "run", "clerk", "When do you open?", "--session", "s")
+    expect({ out, status }).toEqual({ status: 0, out: expect.stringContaining("at nine") })
+  }
+  expect((await heddle(world, "run", "clerk", "When do you open?")).err).toBe(
+    "The offline model answers, since no other model was found: it quotes what it finds. See heddle doctor.\n"
+  )
+})
+
+it("a page is fetched and read, and a server of tools is spoken to", async () => {
+  const page = createServer((_, response) =>
+    response.writeHead(200, { "content-type": "text/html" }).end("<p>The tower has 300 steps.</p>")
+  )
+  await new Promise<void>((done) => page.listen(0, "127.0.0.1", done))
+  const url = `http://127.0.0.1:${(page.address() as AddressInfo).port}/`
+  const server = `
+import { createInterface } from "node:readline"
+const tools = [{ name: "rooms", description: "How many rooms there are.", inputSchema: { type: "object" }, annotations: { readOnlyHint: true } }]
+const answers = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } }),
+  "tools/list": () => ({ tools }),
+  "tools/call": () => ({ content: [{ type: "text", text: "There are 12 rooms." }] })
+}
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line)
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, result: answers[method]?.(params) ?? {} }))
+}
+`
+  const world = makeWorld({
+    "server.mjs": server,
+    "agents/reader.md": "---\ntools: { allow: [fetch_url] }\n---\nRead.\n",
+    "agents/porter.md": `---\nmcp: { house: { command: ${JSON.stringify(process.execPath)}, args: [server.mjs] } }\n---\nHelp.\n`
+  })
+  const read = await heddle(world, "run", "reader", `Fetch ${url} and say how many steps the tower has.`)
+  const asked = await heddle(world, "run", "porter", "How many rooms are there?")
+  page.close()
+  expect(read.out).toContain("300 steps")
+  expect(asked.out).toContain("12 rooms")
+})

@@ -1,0 +1,49 @@
+import { Errors } from "@heddle/core"
+import { MemoryErrors } from "@heddle/memory"
+import { DatabaseError } from "@heddle/sql"
+import { expect, it } from "vitest"
+import { usage } from "../src/internal/failure.ts"
+import { told } from "../src/internal/show/errors.ts"
+
+const file = { name: "clerk", path: "agents/clerk.md" }
+
+it("a failure of a model says what can be done, unless it says so itself", () => {
+  for (const reason of [
+    "RateLimited",
+    "Overloaded",
+    "Timeout",
+    "Network",
+    "Authentication",
+    "ContextLength"
+  ] as const) {
+    const { message, status } = told(new Errors.ModelError({ reason, message: "No.\u001b[2J" }), file)
+    expect(status).toBe(1)
+    expect(message).toMatch(/^No\.\[2J\n[A-Z].*\.$/)
+  }
+  const unavailable = { _tag: "ModelUnavailable" }
+  const error = new Errors.ModelError({ reason: "Authentication", message: "Set X.", cause: unavailable })
+  expect(told(error, file).message).toBe("Set X.")
+})
+
+it("the file is named that has to be changed", () => {
+  const limit = (agent: string) => new Errors.StepLimitReached({ agent, maxSteps: 2, history: [] })
+  expect(told(limit("clerk"), file).message).toContain("maxSteps in agents/clerk.md")
+  expect(told(limit("other"), file).message).toContain('maxSteps in the file of "other"')
+  const invalid = new MemoryErrors.InvalidMemory({ problems: ["contextWindow: no"] })
+  expect(told(invalid, file)).toMatchObject({ status: 2, message: expect.stringMatching(/^agents\/clerk.md: /) })
+})
+
+it("a database says what is wrong with it, for those who have the command", () => {
+  const cause = new DatabaseError.DatabaseError({
+    reason: "Newer",
+    message: "x was written by a newer version. Update @heddle/sql."
+  })
+  const error = new MemoryErrors.ConversationsUnavailable({ operation: "read", cause })
+  expect(told(error, file)).toMatchObject({ status: 1, message: "x was written by a newer version. Update heddle." })
+})
+
+it("what else fails is told with the agent, and what is told already as it is", () => {
+  expect(told(new Error("Oh."), file).message).toBe('The run of "clerk" failed: Oh.')
+  const already = usage("No.")
+  expect(told(already, file)).toBe(already)
+})
