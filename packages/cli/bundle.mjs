@@ -9,10 +9,10 @@ import { fileURLToPath } from "node:url"
 /** @param {string} relative */
 const at = (relative) => fileURLToPath(new URL(relative, import.meta.url))
 
-/** Writes `heddle.mjs` and its pieces. */
-export const bundle = async (outdir = at("./dist/bin")) => {
+/** Writes `heddle.mjs` and its pieces. `entry` is what is run. */
+export const bundle = async (outdir = at("./dist/bin"), entry = at("./src/internal/bin.ts")) => {
   const { outputFiles } = await build({
-    entryPoints: { heddle: at("./src/internal/bin.ts") },
+    entryPoints: { heddle: entry },
     outdir,
     outExtension: { ".js": ".mjs" },
     bundle: true,

@@ -12,6 +12,7 @@ import path from "node:path"
 import { onTestFinished } from "vitest"
 import { HandlerRegistry } from "../src/index.ts"
 import { Asking, NobodyToAsk } from "../src/internal/Asking.ts"
+import { LineReader, type Service as LineReaderService } from "../src/internal/chat/Lines.ts"
 import { Environment } from "../src/internal/Environment.ts"
 import { Extensions } from "../src/internal/Extensions.ts"
 import { main } from "../src/internal/main.ts"
@@ -27,6 +28,8 @@ export interface Options {
   readonly input?: string | Uint8Array
   /** Answers of the person at the terminal; without them there is nobody. */
   readonly answers?: ReadonlyArray<string>
+  /** Where a chat has its lines from; without it there are none. */
+  readonly lines?: LineReaderService
   /** Is given the questions. */
   readonly asked?: Array<string>
   readonly providers?: ReadonlyArray<ModelProvider.ModelProvider>
@@ -108,6 +111,17 @@ export const makeWorld = (files: Readonly<Record<string, string>> = {}): World =
               : Effect.succeed(answer)
           })
       }),
+      Layer.succeed(
+        LineReader,
+        options.lines ?? {
+          open: () =>
+            Effect.succeed({
+              isTerminal: false,
+              read: () => Effect.succeed({ _tag: "End" }),
+              interrupted: Effect.never
+            })
+        }
+      ),
       Layer.succeed(Extensions, {
         handlers: { ...HandlerRegistry.builtIn, ...options.handlers },
         providers: [...providers, ...(options.providers ?? [])]

@@ -9,7 +9,9 @@ import * as Effect from "effect/Effect"
 import { createRequire } from "node:module"
 import { stripVTControlCharacters } from "node:util"
 import type { Asking } from "./Asking.ts"
+import type { LineReader } from "./chat/Lines.ts"
 import { agents } from "./commands/agents.ts"
+import { chat } from "./commands/chat.ts"
 import { doctor } from "./commands/doctor.ts"
 import { explain } from "./commands/explain.ts"
 import { index } from "./commands/indexing.ts"
@@ -29,7 +31,7 @@ import { Output, type Sheet } from "./Output.ts"
 /** The command with all that it can do. */
 export const heddle = Command.make("heddle").pipe(
   Command.withDescription("Runs agents that are markdown files."),
-  Command.withSubcommands([run, agents, workflow, index, sessions, explain, init, lint, schema, doctor])
+  Command.withSubcommands([run, chat, agents, workflow, index, sessions, explain, init, lint, schema, doctor])
 )
 
 // As seen from the sources, from what is built of them and from the bundle alike.
@@ -38,7 +40,7 @@ const { version } = createRequire(import.meta.url)("../../package.json") as { re
 const parsed = Command.run(heddle, { name: "heddle", version })
 
 /** What the command needs of the world. */
-export type World = CliApp.Environment | Environment | Output | Asking | Extensions
+export type World = CliApp.Environment | Environment | Output | Asking | Extensions | LineReader
 
 /** Runs the command with its arguments, and gives its exit status. */
 export const main = (given: ReadonlyArray<string>): Effect.Effect<number, never, World> =>

@@ -49,6 +49,8 @@ export interface Running {
   readonly build: (file: AgentFile) => Effect.Effect<Runnable, CliError>
   /** Has the models of these names answer in runs, besides those that agents name. Fails if one makes no sense. */
   readonly withModels: (names: Iterable<string>) => Effect.Effect<void, CliError, ModelRegistry.ModelRegistry>
+  /** The same with the files as they are now. What was approved stays approved. */
+  readonly again: Effect.Effect<Running, CliError, ModelRegistry.ModelRegistry>
 }
 
 /** What a command needs that runs agents. */
@@ -67,7 +69,11 @@ export const running = <A, E, R>(
       const output = yield* Output
       const { err } = output
       const asking = yield* Asking
-      const agents = yield* load
+      const files = Effect.provide(
+        load,
+        yield* Effect.context<Project | Extensions | FileSystem.FileSystem | Path.Path>()
+      )
+      const first = yield* files
       const scope = yield* Effect.scope
       const choice = yield* choose(options.model)
       const known = models(project.config, providers, environment)
@@ -79,8 +85,7 @@ export const running = <A, E, R>(
         const line = `The offline model answers, since ${choice.from}: it quotes what it finds. See heddle doctor.`
         return err.write(`${paint(err, "dim", line)}\n`)
       })
-      const building: BuildOptions = {
-        agents,
+      const general: Omit<BuildOptions, "agents"> = {
         handlers,
         models: known,
         choice,
@@ -89,24 +94,37 @@ export const running = <A, E, R>(
         cwd: project.root,
         ...(options.model !== undefined && { model: options.model })
       }
-      const made: Running = {
-        agents,
-        choice,
-        options: building,
-        build: (file) =>
-          build(file, building).pipe(
-            Effect.provideService(ScopeTag, scope),
-            Effect.zipLeft(file.head.model === undefined ? tell : Effect.void)
-          ),
-        withModels: (names) =>
-          Effect.gen(function* () {
+      const made = (agents: Agents): Running => {
+        const options: BuildOptions = { ...general, agents }
+        return {
+          agents,
+          choice,
+          options,
+          build: (file) =>
+            build(file, options).pipe(
+              Effect.provideService(ScopeTag, scope),
+              Effect.zipLeft(file.head.model === undefined ? tell : Effect.void)
+            ),
+          withModels: (names) =>
+            Effect.gen(function* () {
+              const registry = yield* ModelRegistry.ModelRegistry
+              for (const name of names) {
+                const entry = known.entry(name)
+                if (Either.isLeft(entry)) return yield* usage(entry.left)
+                yield* Effect.mapError(registry.set(entry.right), (error) => usage(error.message))
+              }
+            }),
+          again: Effect.gen(function* () {
             const registry = yield* ModelRegistry.ModelRegistry
-            for (const name of names) {
-              const entry = known.entry(name)
-              if (Either.isLeft(entry)) return yield* usage(entry.left)
-              yield* Effect.mapError(registry.set(entry.right), (error) => usage(error.message))
+            const agents = yield* files
+            const there = new Set((yield* registry.list()).map(({ name }) => name))
+            for (const entry of known.entries(modelsOf(agents))) {
+              // What is wrong with it is told of the agent that names it.
+              if (!there.has(entry.name)) yield* Effect.ignore(registry.set(entry))
             }
+            return made(agents)
           })
+        }
       }
       const services = layer({
         stores: options.keep
@@ -115,12 +133,12 @@ export const running = <A, E, R>(
             Layer.merge(fleeting, searching(project.database)),
         defaultModel: choice.model,
         providers,
-        models: known.entries([choice.model, ...[...agents.all.values()].flatMap(namesIn)])
+        models: known.entries([choice.model, ...modelsOf(first)])
       })
       const variables = new Map(
         Object.entries(environment.variables).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]))
       )
-      return yield* use(made).pipe(
+      return yield* use(made(first)).pipe(
         Tenant.within(project.root),
         // What is shown of a run must not spoil a question, nor the other way round.
         Effect.provideService(Asking, { ask: (question) => screenOf(output).alone(asking.ask(question)) }),
@@ -137,6 +155,8 @@ export const running = <A, E, R>(
     // `use` is given what `Services` are; the compiler does not see that the rest of `R` is left as it is.
   ) as Effect.Effect<A, E | CliError, Exclude<R, Services> | Needs>
 
-/** The models that an agent names. */
-const namesIn = ({ head }: AgentFile): ReadonlyArray<string> =>
-  [head.model, head.memory?.summaryModel, head.rag?.notesModel].flatMap((name) => name ?? [])
+/** The models that agents name. */
+const modelsOf = ({ all }: Agents): ReadonlyArray<string> =>
+  [...all.values()].flatMap(({ head }) =>
+    [head.model, head.memory?.summaryModel, head.rag?.notesModel].flatMap((name) => name ?? [])
+  )

@@ -32,5 +32,15 @@ export const runProcess = (program: Effect.Effect<number>): void => {
   // An observer, since nothing inside of a fiber runs on once it is interrupted.
   fiber.addObserver((exit) => {
     process.exitCode = ending ?? (Exit.isSuccess(exit) ? exit.value : status.interrupted)
+    leave()
   })
+}
+
+/** Ends a process that something keeps alive which nobody waits for any more, once all is written. */
+const leave = (): void => {
+  const timer = setTimeout(() => {
+    if (process.stdout.writableLength + process.stderr.writableLength > 0) leave()
+    else process.exit()
+  }, 500)
+  timer.unref()
 }

@@ -3,7 +3,8 @@ import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { homedir } from "node:os"
-import { Asking, NobodyToAsk } from "../Asking.ts"
+import { Asking } from "../Asking.ts"
+import { LineReader } from "../chat/Lines.ts"
 import { Environment } from "../Environment.ts"
 import { Extensions, type Service } from "../Extensions.ts"
 import { failed } from "../failure.ts"
@@ -43,6 +44,19 @@ export const world = (extensions: Service) =>
       variables: process.env,
       input: { isTerminal: process.stdin.isTTY === true, read }
     }),
-    Layer.succeed(Asking, { ask: () => new NobodyToAsk({ message: "nobody can be asked" }) }),
+    Layer.succeed(Asking, {
+      ask: (question) =>
+        Effect.flatMap(
+          Effect.promise(() => import("./asking.ts")),
+          ({ ask }) => ask(question, sheet(process.stderr))
+        )
+    }),
+    Layer.succeed(LineReader, {
+      open: (history) =>
+        Effect.flatMap(
+          Effect.promise(() => import("./lines.ts")),
+          ({ open }) => open(history)
+        )
+    }),
     Layer.succeed(Extensions, extensions)
   )

@@ -24,7 +24,7 @@ export interface SessionInfo {
 const page = 200
 
 /** All conversations of the project, or of one of its sessions. */
-const conversationsOf = (session?: string) =>
+export const conversationsOf = (session?: string) =>
   Effect.gen(function* () {
     const store = yield* Conversations.Conversations
     const tenant = yield* Tenant.Tenant
