@@ -49,7 +49,7 @@ export const readConfig = (text: string, path: string): Read => {
   const bare = text.replace(/^\ufeff/, "")
   const offset = text.length - bare.length
   const place = places(text)
-  const said = readYaml(bare)
+  const said = readYaml(bare, "thoroughly")
   const problem = (at: number, severity: Problem["severity"], message: string): Problem => ({
     path,
     ...place(offset + at),

@@ -54,6 +54,11 @@ const start: Place = { line: 1, column: 1 }
 
 /** Reads an agent, with the places of what it says. */
 export const read = (text: string, from: From): Read => {
+  const quick = readHow(text, from, "quickly")
+  return quick.agent === undefined ? readHow(text, from, "thoroughly") : quick
+}
+
+const readHow = (text: string, from: From, how: Parameters<typeof readYaml>[1]): Read => {
   const { path, scope = "project" } = from
   const place = places(text)
   const nothing = unread(from, "")
@@ -64,7 +69,7 @@ export const read = (text: string, from: From): Read => {
   const parts = split(text)
   if ("message" in parts) return { ...nothing, problems: [wrong(parts.at, parts.message)] }
   const { body, head: { at, text: yaml } = { at: 0, text: "" } } = parts
-  const said = readYaml(yaml)
+  const said = readYaml(yaml, how)
   const data = Predicate.isRecord(said.value) && !Array.isArray(said.value) ? said.value : undefined
   const isNothing = said.value === null || said.mistakes.length > 0
   const problems = [

@@ -4,8 +4,8 @@
  */
 import { CORE_SCHEMA, load } from "js-yaml"
 
-/** What only looks like an anchor, an alias or a tag is left to the other library as well. */
-const special = /(?:^|[\s[{,])(?:[&*!][^\s"']|<<\s*:)/m
+/** Tabs, marks of documents, anchors, aliases and tags are left to the other library, and what only looks like one. */
+const special = /\t|---|\.\.\.|(?:^|[\s[{,])(?:[&*!][^\s"']|<<\s*:)/m
 
 /** What a text says; `undefined` if something may be wrong with it, or it is not simple. */
 export const readQuickly = (text: string): { readonly value: unknown } | undefined => {

@@ -48,18 +48,17 @@ const most = {
   letters: 200
 }
 
-/** Reads one document of YAML. A text that says nothing is `null`. */
-export const readYaml = (text: string): Yaml => {
+/**
+ * Reads one document of YAML. A text that says nothing is `null`. Where it turns out that
+ * something is wrong with the text, `thoroughly` tells of all of it.
+ */
+export const readYaml = (text: string, how: "quickly" | "thoroughly"): Yaml => {
   if (text.length > most.characters) return refused(`too large: more than ${most.characters} characters of YAML`)
-  const simple = readQuickly(text)
-  if (simple === undefined) return readAny(text)
+  const quick = how === "quickly" ? readQuickly(text) : undefined
+  if (quick === undefined) return readAny(text)
   // Where things stand is asked for only when there is something to be told.
   let whole: Yaml | undefined
-  return {
-    ...simple,
-    mistakes: [],
-    offsetOf: (path, part) => (whole ??= readAny(text)).offsetOf(path, part)
-  }
+  return { ...quick, mistakes: [], offsetOf: (path, part) => (whole ??= readAny(text)).offsetOf(path, part) }
 }
 
 /** Reads it with the library. */
