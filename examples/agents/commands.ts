@@ -3,18 +3,19 @@
 /** One command, without `heddle`. */
 export type Command = ReadonlyArray<string>
 
-/** A question to each agent. What they remember is one session's. */
+/** A question to each agent, in one session: what is said first is what the others remember of it. */
 export const questions: Readonly<Record<string, string>> = {
-  architect: "Tech stack: the project uses React and Node. Design the cart.",
+  assistant: "Tech stack: the project uses React and Node.",
+  architect: "Which tech stack does the project use?",
+  summarizer: "What does the project use?",
   reviewer: "What is wrong with code/cart.py?",
   librarian: "When does the museum open on Thursdays?",
-  summarizer: "What did we discuss?",
   editor: "Dear museum, when does the library open?",
   extractor: "The museum opens at nine.",
-  scribe: "Write to notes/today.md that the herons are back."
+  scribe: "Write a note into notes/today.md: the herons are back."
 }
 
-/** The commands in their order. The scribe wants to write a file, which nobody is there to allow. */
+/** The commands in their order. The scribe may write a file only where somebody is there to allow it. */
 export const commands = (db: string): ReadonlyArray<Command> => [
   ["lint"],
   ["index", "notes", "--db", db],

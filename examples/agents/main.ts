@@ -17,7 +17,7 @@ const quoted = (arg: string) => (/^[\w./:-]+$/.test(arg) ? arg : JSON.stringify(
 
 for (const args of commands(path.join(folder, "heddle.db"))) {
   process.stdout.write(`\n$ heddle ${args.map(quoted).join(" ")}\n`)
-  const status = await Effect.runPromise(Cli.main(args))
+  const status = await Effect.runPromise(Cli.main(args, { input: "" }))
   if (status !== 0) {
     process.exitCode = status
     break

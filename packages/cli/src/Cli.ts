@@ -34,17 +34,28 @@ export interface Options {
   readonly providers?: ReadonlyArray<ModelProvider.ModelProvider>
 }
 
+/** How a command is run inside of another program. */
+export interface MainOptions extends Options {
+  /** What stands on standard input, for the commands that read it; that of this process unless said. */
+  readonly input?: string | Uint8Array
+}
+
 /**
  * Runs the command with arguments, such as `["run", "clerk", "Hello"]`, in this process,
  * and gives the exit status. It writes to the output of this process.
  */
-export const main = (args: ReadonlyArray<string>, options: Options = {}): Effect.Effect<number> =>
-  Effect.provide(
-    command(args),
-    world({
-      handlers: { ...builtIn, ...options.handlers },
-      providers: [...providers, ...(options.providers ?? [])]
-    })
+export const main = (args: ReadonlyArray<string>, options: MainOptions = {}): Effect.Effect<number> =>
+  Effect.suspend(() =>
+    Effect.provide(
+      command(args),
+      world(
+        {
+          handlers: { ...builtIn, ...options.handlers },
+          providers: [...providers, ...(options.providers ?? [])]
+        },
+        options.input
+      )
+    )
   )
 
 /** Runs the command with the arguments of this process, and ends the process with its status. */

@@ -39,7 +39,7 @@ export interface Options {
 }
 
 /** What came of it. */
-export interface Result {
+interface Result {
   readonly status: number
   readonly out: string
   readonly err: string

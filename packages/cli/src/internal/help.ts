@@ -15,7 +15,7 @@ import type { Sheet } from "./Output.ts"
 export type Command = Descriptor.Command<unknown>
 
 /** Something that can be said to a command, or one of its commands. */
-export interface Item {
+interface Item {
   readonly name: string
   readonly text: string
 }
@@ -33,7 +33,7 @@ export interface Help {
 const config: CliConfig.CliConfig = { ...CliConfig.defaultConfig, showBuiltIns: false }
 
 /** The commands of a command, by name, in the order in which it has them. */
-export const commandsOf = (command: Command): ReadonlyArray<readonly [name: string, command: Command]> => {
+const commandsOf = (command: Command): ReadonlyArray<readonly [name: string, command: Command]> => {
   const byName = Descriptor.getSubcommands(command)
   const names = sections(Descriptor.getHelp(command, config)).get("COMMANDS") ?? []
   return names.flatMap(({ name: usage }) => {
@@ -143,7 +143,7 @@ const textOf = (span: Span): string => {
 }
 
 /** How the command is called. */
-export const usageOf = ({ arguments: args, commands, options, path }: Help): string =>
+const usageOf = ({ arguments: args, commands, options, path }: Help): string =>
   [
     ...path,
     ...(commands.length > 0 ? ["<command>"] : []),

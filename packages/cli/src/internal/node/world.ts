@@ -33,8 +33,8 @@ const read = Effect.tryPromise({
   catch: (cause) => failed("Standard input cannot be read.", cause)
 })
 
-/** The world of this process. */
-export const world = (extensions: Service) =>
+/** The world of this process. `input`: what stands on standard input, in place of what stands there. */
+export const world = (extensions: Service, input?: string | Uint8Array) =>
   Layer.mergeAll(
     NodeContext.layer,
     Layer.succeed(Output, { out: sheet(process.stdout), err: sheet(process.stderr) }),
@@ -42,7 +42,10 @@ export const world = (extensions: Service) =>
       cwd: process.cwd(),
       home: homedir(),
       variables: process.env,
-      input: { isTerminal: process.stdin.isTTY === true, read }
+      input:
+        input === undefined
+          ? { isTerminal: process.stdin.isTTY === true, read }
+          : { isTerminal: false, read: Effect.succeed(Buffer.from(input)) }
     }),
     Layer.succeed(Asking, {
       ask: (question) =>
