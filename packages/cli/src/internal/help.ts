@@ -6,8 +6,6 @@ import * as CliConfig from "@effect/cli/CliConfig"
 import * as Descriptor from "@effect/cli/CommandDescriptor"
 import * as HelpDoc from "@effect/cli/HelpDoc"
 import type { Span } from "@effect/cli/HelpDoc/Span"
-import * as HashMap from "effect/HashMap"
-import * as Option from "effect/Option"
 import { paint } from "./text.ts"
 import type { Sheet } from "./Output.ts"
 
@@ -32,15 +30,23 @@ export interface Help {
 
 const config: CliConfig.CliConfig = { ...CliConfig.defaultConfig, showBuiltIns: false }
 
-/** The commands of a command, by name, in the order in which it has them. */
-const commandsOf = (command: Command): ReadonlyArray<readonly [name: string, command: Command]> => {
-  const byName = Descriptor.getSubcommands(command)
-  const names = sections(Descriptor.getHelp(command, config)).get("COMMANDS") ?? []
-  return names.flatMap(({ name: usage }) => {
-    const name = usage.split(" ")[0]!
-    return Option.match(HashMap.get(byName, name), { onNone: () => [], onSome: (found) => [[name, found] as const] })
-  })
+const inner = new WeakMap<Command, ReadonlyArray<Command>>()
+
+/** Notes what commands a command has. The library itself tells of one level of them. */
+export const grouping = <C extends { readonly descriptor: Command }>(
+  group: C,
+  commands: ReadonlyArray<{ readonly descriptor: Command }>
+): C => {
+  inner.set(
+    group.descriptor,
+    commands.map(({ descriptor }) => descriptor)
+  )
+  return group
 }
+
+/** The commands of a command, by name, in the order in which it has them. */
+const commandsOf = (command: Command): ReadonlyArray<readonly [name: string, command: Command]> =>
+  (inner.get(command) ?? []).flatMap((one) => Array.from(Descriptor.getNames(one), (name) => [name, one] as const))
 
 /** The command that arguments lead to, and the names on the way. What is no name of a command ends the way. */
 export const commandAt = (root: Command, name: string, args: ReadonlyArray<string>) => {

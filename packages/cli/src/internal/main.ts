@@ -8,6 +8,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import { createRequire } from "node:module"
 import { stripVTControlCharacters } from "node:util"
+import { beforeDashes, wrongWith } from "./arguments.ts"
 import type { Asking } from "./Asking.ts"
 import type { LineReader } from "./chat/Lines.ts"
 import { agents } from "./commands/agents.ts"
@@ -24,14 +25,20 @@ import { workflow } from "./commands/workflow.ts"
 import type { Environment } from "./Environment.ts"
 import type { Extensions } from "./Extensions.ts"
 import { CliError, messageOf, status } from "./failure.ts"
-import { commandAt, helpOf, helpText } from "./help.ts"
+import { commandAt, grouping, helpOf, helpText } from "./help.ts"
 import { logging } from "./logging.ts"
 import { Output, type Sheet } from "./Output.ts"
+import { clean } from "./text.ts"
+
+const commands = [run, chat, agents, workflow, index, sessions, explain, init, lint, schema, doctor] as const
 
 /** The command with all that it can do. */
-export const heddle = Command.make("heddle").pipe(
-  Command.withDescription("Runs agents that are markdown files."),
-  Command.withSubcommands([run, chat, agents, workflow, index, sessions, explain, init, lint, schema, doctor])
+export const heddle = grouping(
+  Command.make("heddle").pipe(
+    Command.withDescription("Runs agents that are markdown files."),
+    Command.withSubcommands(commands)
+  ),
+  commands
 )
 
 // As seen from the sources, from what is built of them and from the bundle alike.
@@ -46,13 +53,18 @@ export type World = CliApp.Environment | Environment | Output | Asking | Extensi
 export const main = (given: ReadonlyArray<string>): Effect.Effect<number, never, World> =>
   Effect.gen(function* () {
     const { err, out } = yield* Output
-    const debug = given.includes("--debug")
-    const args = given.filter((arg) => arg !== "--debug")
-    const asksForHelp = args.length === 0 || args.some((arg) => arg === "--help" || arg === "-h")
+    const debug = beforeDashes(given).includes("--debug")
+    const args = given.filter((arg, i) => arg !== "--debug" || i >= beforeDashes(given).length)
     const { command, path } = commandAt(heddle.descriptor, "heddle", args)
-    if (asksForHelp) {
-      yield* out.write(helpText(helpOf(command, path), out))
+    const help = helpOf(command, path)
+    if (args.length === 0 || beforeDashes(args).some((arg) => arg === "--help" || arg === "-h")) {
+      yield* out.write(helpText(help, out))
       return status.done
+    }
+    const wrong = wrongWith(args.slice(path.length - 1), help)
+    if (wrong !== undefined) {
+      yield* err.write(`heddle: ${clean(wrong)}\nheddle: see ${path.join(" ")} --help\n`)
+      return status.usage
     }
     return yield* parsed(["node", "heddle", ...args]).pipe(
       Effect.as<number>(status.done),

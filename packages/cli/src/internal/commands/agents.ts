@@ -14,6 +14,7 @@ import { problemText } from "../problems.ts"
 import { decoded } from "../readText.ts"
 import { contextMode, inProject, json } from "./common.ts"
 import { told } from "./lint.ts"
+import { grouping } from "../help.ts"
 
 const name = Args.text({ name: "name" }).pipe(Args.withDescription("The name of the agent."))
 
@@ -104,8 +105,13 @@ const remove = Command.make(
     )
 ).pipe(Command.withDescription("Deletes the file of an agent. Asks first."))
 
+const commands = [list, info, create, validate, remove] as const
+
 /** `heddle agents` */
-export const agents = Command.make("agents").pipe(
-  Command.withDescription("The files of agents: lists, shows, makes, checks and deletes them."),
-  Command.withSubcommands([list, info, create, validate, remove])
+export const agents = grouping(
+  Command.make("agents").pipe(
+    Command.withDescription("The files of agents: lists, shows, makes, checks and deletes them."),
+    Command.withSubcommands(commands)
+  ),
+  commands
 )

@@ -31,6 +31,7 @@ import {
 import { clean, jsonText, paint, short } from "../text.ts"
 import { ofProject } from "../workflow/history.ts"
 import { database, inProject, json } from "./common.ts"
+import { grouping } from "../help.ts"
 
 const session = Args.text({ name: "session" }).pipe(Args.withDescription("The name of the session."))
 const agent = CliOptions.text("agent").pipe(
@@ -233,8 +234,13 @@ const confirmed = (question: string) =>
     return /^\s*y(es)?\s*$/i.test(answer)
   })
 
+const commands = [list, show, exported, remove] as const
+
 /** `heddle sessions` */
-export const sessions = Command.make("sessions").pipe(
-  Command.withDescription("Lists, shows, exports and deletes the sessions of this project."),
-  Command.withSubcommands([list, show, exported, remove])
+export const sessions = grouping(
+  Command.make("sessions").pipe(
+    Command.withDescription("Lists, shows, exports and deletes the sessions of this project."),
+    Command.withSubcommands(commands)
+  ),
+  commands
 )

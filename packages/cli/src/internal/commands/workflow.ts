@@ -21,6 +21,7 @@ import { ofProject } from "../workflow/history.ts"
 import { readInput } from "../workflow/input.ts"
 import { watch } from "../workflow/watch.ts"
 import { allow, database, inProject, json, model, session, sessionName } from "./common.ts"
+import { grouping } from "../help.ts"
 
 const file = Args.text({ name: "file" }).pipe(Args.withDescription("The file of the workflow, YAML or JSON."))
 const input = Args.text({ name: "input" }).pipe(
@@ -125,8 +126,13 @@ const graph = Command.make("graph", { file }, (given) =>
   )
 ).pipe(Command.withDescription("Draws a workflow as a Mermaid flowchart."))
 
+const commands = [run, check, graph] as const
+
 /** `heddle workflow` */
-export const workflow = Command.make("workflow").pipe(
-  Command.withDescription("Runs, checks and draws workflows that are files."),
-  Command.withSubcommands([run, check, graph])
+export const workflow = grouping(
+  Command.make("workflow").pipe(
+    Command.withDescription("Runs, checks and draws workflows that are files."),
+    Command.withSubcommands(commands)
+  ),
+  commands
 )
