@@ -26,6 +26,7 @@ export default defineConfig({
       include: ["packages/*/src/**/*.ts"],
       exclude: ["packages/bench/**", "packages/*/src/index.ts"],
       thresholds: {
+        "packages/cli/src/**/*.ts": { lines: 85 },
         "packages/core/src/**/*.ts": { lines: 95 },
         "packages/memory/src/**/*.ts": { lines: 90 },
         "packages/models/src/**/*.ts": { lines: 90 },
