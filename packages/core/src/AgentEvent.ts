@@ -10,6 +10,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type { AgentCall, AgentResult, Warning } from "./AgentRun.ts"
 import * as Call from "./Call.ts"
+import { plainError } from "./cause.ts"
 import type { FinishReason, Usage } from "./ChatModel.ts"
 import type { HookName } from "./Handler.ts"
 import type { History } from "./History.ts"
@@ -152,14 +153,14 @@ const withWarnings = (result: AgentResult, warnings: ReadonlyArray<Warning>): Ag
 export const toJson = (event: AgentEvent | Call.Reset): Readonly<Record<string, unknown>> => {
   // An agent that runs as a tool tells its events as progress.
   if (event._tag === "ToolProgress" && isEvent(event.value)) return { ...event, value: toJson(event.value) }
-  if (event._tag === "Warning") return { ...event, error: describe(event.error) }
+  if (event._tag === "Warning") return { ...event, error: plainError(event.error) }
   if (event._tag === "Completed" && event.result.warnings !== undefined) {
-    const warnings = event.result.warnings.map((warning) => ({ ...warning, error: describe(warning.error) }))
+    const warnings = event.result.warnings.map((warning) => ({ ...warning, error: plainError(warning.error) }))
     return { ...event, result: { ...event.result, warnings } }
   }
   if (event._tag !== "Failed") return { ...event }
   const { cause, error, ...rest } = event
-  return { ...rest, error: Cause.isFailure(cause) ? describe(error) : { _tag: "Defect" } }
+  return { ...rest, error: Cause.isFailure(cause) ? plainError(error) : { _tag: "Defect" } }
 }
 
 const isEvent = (value: unknown): value is AgentEvent => {
@@ -168,14 +169,4 @@ const isEvent = (value: unknown): value is AgentEvent => {
   return (
     (_tag === "Failed" && Cause.isCause(cause)) || (_tag === "Warning" && "handler" in value) || _tag === "ToolProgress"
   )
-}
-
-const describe = (error: unknown): unknown => {
-  if (typeof error !== "object" || error === null) return { _tag: "Error", message: String(error) }
-  const { _tag, message, name } = error as {
-    readonly _tag?: unknown
-    readonly message?: unknown
-    readonly name?: unknown
-  }
-  return { _tag: String(_tag ?? name ?? "Error"), message: String(message ?? "") }
 }

@@ -18,3 +18,14 @@ export const causeText = (cause: unknown): string => {
     return "no reason given"
   }
 }
+
+/** An error as plain data: its tag or name, and what it says. */
+export const plainError = (error: unknown): { readonly _tag: string; readonly message: string } => {
+  if (typeof error !== "object" || error === null) return { _tag: "Error", message: String(error) }
+  const { _tag, message, name } = error as {
+    readonly _tag?: unknown
+    readonly message?: unknown
+    readonly name?: unknown
+  }
+  return { _tag: String(_tag ?? name ?? "Error"), message: String(message ?? "") }
+}

@@ -103,6 +103,11 @@ export type ContextMode = Isolated | Shared | Hybrid | Selective | Summarized | 
 /** The names of the modes. */
 export type Name = ContextMode["_tag"]
 
+const all = ["isolated", "shared", "hybrid", "selective", "summarized", "fork"] as const satisfies ReadonlyArray<Name>
+type Complete = Exclude<Name, (typeof all)[number]> extends never ? typeof all : never
+/** The names of all modes. */
+export const names: Complete = all
+
 // -----------------------------------------------------------------------------
 // constructors: an option that is `undefined` says nothing
 // -----------------------------------------------------------------------------

@@ -23,7 +23,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as ContextMode from "./ContextMode.ts"
-import { modeNames, triggerProblems } from "./internal/check.ts"
+import { triggerProblems } from "./internal/check.ts"
 import { call, type CallOptions } from "./Memory.ts"
 import { InvalidMemory } from "./MemoryErrors.ts"
 import { MemorySettings } from "./MemorySettings.ts"
@@ -45,7 +45,7 @@ const SharePatterns = Schema.Array(
 /** What can be said. What does not concern the mode is not used. */
 export const MemoryData = Schema.Struct({
   /** `isolated` unless said. */
-  contextMode: optional(oneOf(...modeNames)),
+  contextMode: optional(oneOf(...ContextMode.names)),
   /** Exchanges, or `{ tokens }`. */
   contextWindow: optional(ContextWindow),
   /** Of `selective`: globs. */

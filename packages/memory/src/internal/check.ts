@@ -2,17 +2,10 @@
  * Finds all that makes no sense in what is said of context and memory.
  */
 import { problems } from "@heddle/core/settings"
-import type { ContextMode, Window } from "../ContextMode.ts"
+import { type ContextMode, names, type Window } from "../ContextMode.ts"
 import type { CallOptions, Options } from "../Memory.ts"
 import { defaults, MemorySettings } from "../MemorySettings.ts"
 import type { Plan } from "./view.ts"
-
-const modes = ["isolated", "shared", "hybrid", "selective", "summarized", "fork"] as const satisfies ReadonlyArray<
-  ContextMode["_tag"]
->
-type Complete = Exclude<ContextMode["_tag"], (typeof modes)[number]> extends never ? typeof modes : never
-/** The names of all modes. */
-export const modeNames: Complete = modes
 
 /** Finds what is wrong with a value, which stands `where`. */
 type Check = (where: string, value: unknown) => ReadonlyArray<string>
@@ -109,8 +102,8 @@ const partProblems = (value: object, checks: Readonly<Record<string, Check>>, at
 /** What is wrong with a mode. */
 export const modeProblems = (mode: unknown): ReadonlyArray<string> => {
   const said: unknown = isObject(mode) ? Reflect.get(mode, "_tag") : mode
-  const name = modes.find((known) => known === said)
-  if (name === undefined) return expected("mode", `one of ${modes.join(", ")}`, said)
+  const name = names.find((known) => known === said)
+  if (name === undefined) return expected("mode", `one of ${names.join(", ")}`, said)
   if (!isObject(mode)) return name === "selective" ? patternProblems("mode.patterns", undefined) : []
   return partProblems(mode, { _tag: elsewhere, window: unless(windowProblems), ...parts[name] }, "mode")
 }

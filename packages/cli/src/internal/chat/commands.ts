@@ -3,6 +3,7 @@
  * that there is not come from it.
  */
 import { unknownName } from "@heddle/core/names"
+import { ContextMode } from "@heddle/memory"
 import * as Effect from "effect/Effect"
 import * as Agents from "../agents/Agents.ts"
 import { usage } from "../failure.ts"
@@ -11,7 +12,7 @@ import { clean, paint } from "../text.ts"
 import * as actions from "./actions.ts"
 import type { Chat, Needs } from "./Chat.ts"
 import * as conversation from "./conversation.ts"
-import { firstWord, modeOf, modes, optionsOf, unquoted } from "./said.ts"
+import { firstWord, modeOf, optionsOf, unquoted } from "./said.ts"
 import { say } from "./talk.ts"
 
 /** What the chat does next. */
@@ -80,7 +81,7 @@ export const commands: ReadonlyArray<Command> = [
     name: "agents context",
     args: "<name> [mode]",
     help: "what an agent sees of the session; with a mode: from now on in this chat",
-    takes: { agent: "name", next: [...modes, "default"] },
+    takes: { agent: "name", next: [...ContextMode.names, "default"] },
     run: context
   },
   {

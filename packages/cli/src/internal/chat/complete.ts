@@ -1,7 +1,7 @@
 /** What Tab puts into a line of a chat. */
+import { ContextMode } from "@heddle/memory"
 import { commands } from "./commands.ts"
 import type { Completion } from "./Lines.ts"
-import { modes } from "./said.ts"
 
 const modeOption = "--context-mode"
 
@@ -25,7 +25,7 @@ export const complete = (line: string, agents: ReadonlyArray<string>): Completio
     said.length === 0 && of.startsWith("-")
       ? fitting([modeOption])
       : said.length === 1 && said[0] === modeOption
-        ? fitting(modes)
+        ? fitting(ContextMode.names)
         : nothing
   if (first.startsWith("@")) return options(before.slice(1))
   if (!first.startsWith("/")) return nothing

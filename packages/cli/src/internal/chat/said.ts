@@ -3,7 +3,7 @@
  * another agent, or a command.
  */
 import { unknownName } from "@heddle/core/names"
-import type { ContextMode } from "@heddle/memory"
+import { ContextMode } from "@heddle/memory"
 import * as Either from "effect/Either"
 import { type CliError, usage } from "../failure.ts"
 
@@ -27,20 +27,12 @@ export const parse = (line: string): Said => {
   return text === "/" ? { _tag: "Command", word: "", rest: "" } : { _tag: "Text", text }
 }
 
-/** The names of the context modes, as `--context-mode` takes them. */
-export const modes: ReadonlyArray<ContextMode.Name> = [
-  "isolated",
-  "shared",
-  "hybrid",
-  "selective",
-  "summarized",
-  "fork"
-]
-
 /** Reads the name of a context mode. */
 export const modeOf = (name: string): Either.Either<ContextMode.Name, CliError> => {
-  const mode = modes.find((mode) => mode === name)
-  return mode === undefined ? Either.left(usage(unknownName("context mode", name, modes))) : Either.right(mode)
+  const mode = ContextMode.names.find((mode) => mode === name)
+  return mode === undefined
+    ? Either.left(usage(unknownName("context mode", name, ContextMode.names)))
+    : Either.right(mode)
 }
 
 /** What is said to an agent, and with which context mode. */
@@ -66,7 +58,8 @@ export const optionsOf = (
     const unknown = unknownName("option", option, [modeOption])
     return Either.left(usage(`${unknown}. Put -- before a text that begins so.`))
   }
-  if (value === undefined || value === "") return Either.left(usage(`${modeOption} says which: ${modes.join(", ")}.`))
+  if (value === undefined || value === "")
+    return Either.left(usage(`${modeOption} says which: ${ContextMode.names.join(", ")}.`))
   return Either.flatMap(modeOf(value), (mode) => Either.map(optionsOf(after), (more) => ({ mode, ...more })))
 }
 

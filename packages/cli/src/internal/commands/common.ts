@@ -1,5 +1,6 @@
 /** Options that several commands have, and what they are run with. */
 import * as Options from "@effect/cli/Options"
+import { ContextMode } from "@heddle/memory"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { type CliError, usage } from "../failure.ts"
@@ -25,14 +26,10 @@ export const session = Options.text("session").pipe(
 )
 
 /** `--context-mode` */
-export const contextMode = Options.choice("context-mode", [
-  "isolated",
-  "shared",
-  "hybrid",
-  "selective",
-  "summarized",
-  "fork"
-]).pipe(Options.withDescription("What the agent sees of the session, over what its file says."), Options.optional)
+export const contextMode = Options.choice("context-mode", ContextMode.names).pipe(
+  Options.withDescription("What the agent sees of the session, over what its file says."),
+  Options.optional
+)
 
 /** `--json` */
 export const json = Options.boolean("json").pipe(

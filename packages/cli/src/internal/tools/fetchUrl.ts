@@ -1,11 +1,10 @@
 /** Fetches a page. */
-import { Documents } from "@heddle/rag"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { describe } from "../failure.ts"
 import { clean } from "../text.ts"
 import type { Answer } from "../http/request.ts"
-import { longest, type Refused, refused, textTool } from "./tool.ts"
+import { longest, type Refused, refused, textOf, textTool } from "./tool.ts"
 
 const limits = { bytes: 5_000_000, redirections: 5, time: "30 seconds" } as const
 
@@ -18,7 +17,7 @@ export const fetchUrl = textTool({
   execute: ({ url }) =>
     Effect.gen(function* () {
       const { answer, at } = yield* followed(url)
-      return yield* textOf(at, answer)
+      return yield* textAt(at, answer)
     }).pipe(
       Effect.timeoutFail({
         duration: limits.time,
@@ -60,7 +59,7 @@ const followed = (text: string): Effect.Effect<{ readonly answer: Answer; readon
 const reasonOf = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : describe(error)
 
-const textOf = (at: URL, { bytes, encoding, isCut, type }: Answer): Effect.Effect<string, Refused> => {
+const textAt = (at: URL, { bytes, encoding, isCut, type }: Answer): Effect.Effect<string, Refused> => {
   const mime = type.split(";")[0]!.trim().toLowerCase()
   const isText = mime === "" || /^text\/|[/+](?:json|xml|yaml|javascript|ecmascript|x-ndjson|toml)$/.test(mime)
   const format = mime === "application/pdf" ? "pdf" : /html/.test(mime) ? "html" : "text"
@@ -70,16 +69,7 @@ const textOf = (at: URL, { bytes, encoding, isCut, type }: Answer): Effect.Effec
   if (isCut && format === "pdf") return Effect.fail(refused("What is there is too large."))
   return Effect.gen(function* () {
     const utf8 = format === "pdf" ? bytes : inUtf8(bytes, type)
-    const item = yield* Documents.document({ source: at.href, format }, utf8)
-    const unfit = ({ message, reason }: { readonly message: string; readonly reason: string }) =>
-      reason === "Empty" ? Effect.succeed("") : Effect.fail(refused(`What is there cannot be read: ${message}`))
-    const text =
-      item._tag === "Skipped"
-        ? yield* unfit(item)
-        : yield* Effect.catchAll(
-            Effect.map(item.read, ({ text }) => text),
-            unfit
-          )
+    const text = yield* textOf({ source: at.href, format }, utf8, "What is there")
     if (text.trim() === "") return "(There is no text.)"
     return isCut || text.length > longest ? `${text.slice(0, longest)}\n\n(There is more.)` : text
   })

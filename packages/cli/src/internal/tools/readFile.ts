@@ -1,9 +1,8 @@
 /** Reads a file of the project. */
-import { Documents } from "@heddle/rag"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { bytesOf, inside } from "./inside.ts"
-import { count, longest, refused, textTool } from "./tool.ts"
+import { count, longest, textOf, textTool } from "./tool.ts"
 
 /** Bytes of a file at the most. */
 const most = 10_000_000
@@ -26,16 +25,7 @@ export const readFile = textTool({
       const file = yield* inside(path)
       const bytes = yield* bytesOf(file, most)
       const format = /\.pdf$/i.test(file.shown) ? "pdf" : "text"
-      const item = yield* Documents.document({ source: file.shown, format }, bytes)
-      const unfit = ({ message, reason }: { readonly message: string; readonly reason: string }) =>
-        reason === "Empty" ? Effect.succeed("") : Effect.fail(refused(`"${file.shown}" cannot be read: ${message}`))
-      const text =
-        item._tag === "Skipped"
-          ? yield* unfit(item)
-          : yield* Effect.catchAll(
-              Effect.map(item.read, ({ text }) => text),
-              unfit
-            )
+      const text = yield* textOf({ source: file.shown, format }, bytes, `"${file.shown}"`)
       return part(text, from, count)
     })
 })

@@ -1,6 +1,7 @@
 /** What the built-in tools are made of. */
 import type { PlatformError } from "@effect/platform/Error"
 import { Call, Message, Tool } from "@heddle/core"
+import { Documents } from "@heddle/rag"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -44,6 +45,23 @@ export const unreadable =
         return refused(`"${shown}" cannot be accessed (${error.reason}).`)
     }
   }
+
+/** The text of a document; none where it is empty. `shown`: how it is told of one that cannot be read. */
+export const textOf = (
+  document: Documents.Described,
+  bytes: Uint8Array,
+  shown: string
+): Effect.Effect<string, Refused> =>
+  Effect.flatMap(Documents.document(document, bytes), (item) => {
+    const unfit = ({ message, reason }: Pick<Documents.Skipped, "message" | "reason">) =>
+      reason === "Empty" ? Effect.succeed("") : Effect.fail(refused(`${shown} cannot be read: ${message}`))
+    return item._tag === "Skipped"
+      ? unfit(item)
+      : Effect.catchAll(
+          Effect.map(item.read, ({ text }) => text),
+          unfit
+        )
+  })
 
 /** A number from 1 that can be left out, in a form that the providers of all models take. */
 export const count = (description: string) =>
