@@ -1,5 +1,5 @@
-import { spawn } from "node:child_process"
-import { rmSync } from "node:fs"
+import { spawn, spawnSync } from "node:child_process"
+import { existsSync, rmSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import path from "node:path"
@@ -87,4 +87,55 @@ for await (const line of createInterface({ input: process.stdin })) {
   page.close()
   expect(read.out).toContain("300 steps")
   expect(asked.out).toContain("12 rooms")
+})
+
+/** Runs the bundle with its output where a shell puts it. */
+const inShell = ({ home, project }: ReturnType<typeof makeWorld>, line: string) =>
+  spawnSync("bash", ["-c", line], {
+    cwd: project,
+    env: {
+      PATH: process.env["PATH"],
+      HOME: home,
+      HEDDLE_MODEL: "offline/offline",
+      heddle: `${process.execPath} ${path.join(outdir, "heddle.mjs")}`
+    },
+    input: "",
+    encoding: "utf8",
+    timeout: 60_000
+  })
+
+it("a reader that goes away ends the command with 141, and nothing is said", () => {
+  const world = makeWorld({ "agents/clerk.md": "We open at nine.\n" })
+  const { stderr, stdout } = inShell(
+    world,
+    '$heddle run clerk "When do you open?" --json | head -n 1; echo "${PIPESTATUS[0]}"'
+  )
+  expect({ stderr, last: stdout.trim().split("\n").at(-1) }).toEqual({
+    stderr: "",
+    last: expect.stringMatching(/^(141|0)$/)
+  })
+})
+
+// Where there is no such device, a disk cannot be full by asking for it.
+it.runIf(existsSync("/dev/full"))("output that cannot be written is told of, and ends the command", () => {
+  const world = makeWorld({ "agents/clerk.md": "We open at nine.\n" })
+  for (const args of ["agents list", 'run clerk "When do you open?"', "run clerk Hi --json", "--version"]) {
+    const { signal, status, stderr } = inShell(world, `$heddle ${args} > /dev/full`)
+    expect({ args, signal, status }).toEqual({ args, signal: null, status: 1 })
+    expect(stderr).toContain("The output cannot be written: ENOSPC")
+  }
+})
+
+it("a second signal ends a command that does not end by itself", async () => {
+  const world = makeWorld()
+  const program = spawn(process.execPath, [path.join(outdir, "heddle.mjs"), "run", "assistant"], {
+    cwd: world.project,
+    env: { PATH: process.env["PATH"], HOME: world.home, HEDDLE_MODEL: "offline/offline" },
+    // What it waits for never comes.
+    stdio: ["pipe", "ignore", "pipe"]
+  })
+  await new Promise((begun) => program.stderr.once("data", begun))
+  program.kill("SIGTERM")
+  const status = await new Promise((ended) => program.once("exit", ended))
+  expect(status).toBe(143)
 })

@@ -77,7 +77,10 @@ export const main = (given: ReadonlyArray<string>): Effect.Effect<number, never,
         const told = debug
           ? `${messageOf(cause)}\n${Cause.pretty(cause, { renderErrorCause: true })}`
           : messageOf(cause)
-        return Effect.as(err.write(`heddle: ${told}\n`), error instanceof CliError ? error.status : status.failed)
+        return Effect.as(
+          err.write(`heddle: ${clean(told)}\n`),
+          error instanceof CliError ? error.status : status.failed
+        )
       }),
       Effect.withConsole(consoleOf(out, err)),
       Effect.provide(logging(debug)),

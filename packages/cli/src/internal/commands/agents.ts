@@ -15,6 +15,7 @@ import { decoded } from "../readText.ts"
 import { contextMode, inProject, json } from "./common.ts"
 import { told } from "./lint.ts"
 import { grouping } from "../help.ts"
+import { jsonText } from "../text.ts"
 
 const name = Args.text({ name: "name" }).pipe(Args.withDescription("The name of the agent."))
 
@@ -24,7 +25,7 @@ const list = Command.make("list", { json }, (given) =>
       const { out } = yield* Output
       const listed = actions.list(yield* load)
       if (!given.json) return yield* out.write(actions.listText(listed, out))
-      for (const one of listed) yield* out.write(`${JSON.stringify(one)}\n`)
+      for (const one of listed) yield* out.write(`${jsonText(one)}\n`)
     })
   )
 ).pipe(Command.withDescription("Lists the agents."))

@@ -6,7 +6,7 @@ import { type Linted, lint as lintFiles, summary } from "../agents/lint.ts"
 import { failed } from "../failure.ts"
 import { Output } from "../Output.ts"
 import { isError, problemText } from "../problems.ts"
-import { paint } from "../text.ts"
+import { jsonText, paint } from "../text.ts"
 import { json } from "./common.ts"
 
 const paths = Args.path({ name: "path" }).pipe(
@@ -27,7 +27,7 @@ export const told = (linted: Linted, asJson: boolean) =>
       const text = problemText(problem)
       const word = `${problem.severity}:`
       const coloured = text.replace(word, paint(out, isError(problem) ? "red" : "yellow", word))
-      yield* out.write(`${asJson ? JSON.stringify(problem) : coloured}\n`)
+      yield* out.write(`${asJson ? jsonText(problem) : coloured}\n`)
     }
     if (linted.problems.some(isError)) return yield* failed(`${summary(linted)}.`)
     yield* err.write(`heddle: ${summary(linted)}.\n`)

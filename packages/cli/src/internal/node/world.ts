@@ -10,13 +10,19 @@ import { Extensions, type Service } from "../Extensions.ts"
 import { failed } from "../failure.ts"
 import { Output, type Sheet } from "../Output.ts"
 
+/** What has failed takes everything at once: the command is ended for it elsewhere, and what ends it may write. */
 const sheet = (stream: NodeJS.WriteStream): Sheet => ({
   write: (text) =>
     Effect.async<void>((resume) => {
-      if (stream.write(text)) return resume(Effect.void)
-      const ready = () => resume(Effect.void)
-      stream.once("drain", ready)
-      return Effect.sync(() => stream.off("drain", ready))
+      if (stream.errored !== null || stream.destroyed || stream.write(text)) return resume(Effect.void)
+      const events = ["drain", "error", "close"] as const
+      const off = () => events.forEach((event) => stream.off(event, ready))
+      const ready = () => {
+        off()
+        resume(Effect.void)
+      }
+      for (const event of events) stream.on(event, ready)
+      return Effect.sync(off)
     }),
   isTerminal: stream.isTTY === true,
   colours: stream.isTTY === true && (process.env["NO_COLOR"] ?? "") === "" && process.env["TERM"] !== "dumb",
