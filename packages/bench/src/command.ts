@@ -28,7 +28,7 @@ interface Timed {
 /** Runs Node to its end, where nothing of this machine's user is found. */
 const node = async (args: ReadonlyArray<string>, folder: string): Promise<Timed> => {
   const home = path.join(folder, "home")
-  const env = { PATH: process.env["PATH"], HOME: home, OLLAMA_HOST: "http://127.0.0.1:9" }
+  const env = { PATH: process.env["PATH"], HOME: home, HEDDLE_MODEL: "offline/offline" }
   const started = performance.now()
   const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] })
   let first = Number.NaN
@@ -42,7 +42,7 @@ const node = async (args: ReadonlyArray<string>, folder: string): Promise<Timed>
   return { first, end: performance.now() - started, output }
 }
 
-/** A project with agents, the first of which is `agent-0`. */
+/** A project with agents, and a clerk who knows what is asked. */
 const project = (agents: number): string => {
   const folder = mkdtempSync(path.join(tmpdir(), "heddle-bench-"))
   mkdirSync(path.join(folder, "agents"))
@@ -59,6 +59,7 @@ const project = (agents: number): string => {
     const text = `---\n${head.join("\n")}\n---\n\n${"You answer questions. The office opens at nine. ".repeat(20)}\n`
     writeFileSync(path.join(folder, "agents", `agent-${i}.md`), text)
   }
+  writeFileSync(path.join(folder, "agents", "clerk.md"), "The office opens at nine.\n")
   return folder
 }
 
@@ -86,7 +87,7 @@ export const caseN = async (): Promise<ReadonlyArray<Result>> => {
       assert(/^\d+\.\d+\.\d+/.test(version.output), "the version is told")
       const effect = await node([importing], one)
       const nothing = await node(["--eval", "0"], one)
-      const run = await node([command, "run", "agent-0", "When does the office open?", "--stream"], one)
+      const run = await node([command, "run", "clerk", "When does the office open?", "--stream"], one)
       assert(run.output.includes("The office opens at nine."), "the agent has answered")
       const few = await node([command, "agents", "list"], one)
       const all = await node([command, "agents", "list"], many)
