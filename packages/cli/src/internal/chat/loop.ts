@@ -8,7 +8,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { Asking } from "../Asking.ts"
-import { CliError, type CliError as CliErrorType, messageOf, status } from "../failure.ts"
+import { CliError, messageOf, status } from "../failure.ts"
 import { Output } from "../Output.ts"
 import { screenOf } from "../show/Screen.ts"
 import { clean, paint, short } from "../text.ts"
@@ -92,7 +92,7 @@ const textOf = (cause: Cause.Cause<unknown>): string => {
 }
 
 /** A message: a line, and all that follow while they end with a backslash. */
-const message = (chat: Chat, lines: Lines): Effect.Effect<Read, CliErrorType, Output> =>
+const message = (chat: Chat, lines: Lines): Effect.Effect<Read, CliError, Output> =>
   Effect.gen(function* () {
     const output = yield* Output
     const { alone } = screenOf(output)
