@@ -3,7 +3,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
 import { AgentFile, HandlerRegistry } from "../src/index.ts"
-import { builtInTools } from "../src/internal/agents/toolNames.ts"
+import { builtInTools, canBeginWith } from "../src/internal/agents/toolNames.ts"
 import { builtIn } from "../src/internal/tools/builtIn.ts"
 import { largest } from "../src/internal/readText.ts"
 
@@ -257,6 +257,27 @@ describe("what is wrong is told all at once, each with its place", () => {
     ).toEqual([
       '4:66 warning tools.deny[0]: unknown tool "read_fil": there are "read_file", "list_files", "search_files", "write_file", "fetch_url", "ask_user", "helper", "gh_*"; is "read_file" meant?'
     ])
+  })
+
+  it("a glob has 256 characters at the most, and many servers make none slow", () => {
+    const mcp = (count: number) =>
+      `mcp: { ${Array.from({ length: count }, (_, i) => `s${i}: { command: x }`).join(", ")} }`
+    const long = "x".repeat(5000)
+    expect(told(head(mcp(200), `tools: { allow: [${long}] }`))).toEqual([
+      expect.stringContaining("error tools.allow[0]: expected a glob of 256 characters at the most")
+    ])
+    expect(told(head(`mcp: { gh: { command: x, deny: [${long}] } }`))).toEqual([
+      expect.stringContaining("error mcp.gh.deny[0]: expected a glob of 256 characters at the most")
+    ])
+    expect(told(head(mcp(200), `tools: { allow: ["${"x".repeat(255)}*"] }`))).toEqual([
+      expect.stringContaining("warning tools.allow[0]: unknown tool")
+    ])
+  })
+
+  it("a glob may fit a tool of a server that nobody has asked yet", () => {
+    const fits = ["*", "g*", "gh_*", "GH_*", "gh_issue", "?h_*", "*_issue", "gh_?", "g\\h_*", "\\gh_x", "gh*issue"]
+    const not = ["gh", "gh_", "g", "hg_*", "gh-*", "?", "\\*", "gh\\*", "xgh_*"]
+    expect([...fits, ...not].filter((glob) => canBeginWith(glob)("gh_"))).toEqual(fits)
   })
 
   it("the tools that it knows are those that there are", () => {

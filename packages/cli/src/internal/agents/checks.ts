@@ -15,6 +15,7 @@ import { describe } from "../failure.ts"
 import { type Flaw, flaws } from "../yaml/flaws.ts"
 import type { Path } from "../yaml/readYaml.ts"
 import type { Definition, Registry } from "./definition.ts"
+import { isGlob } from "./frontMatter.ts"
 import { hasSecret, looksSecret } from "./secrets.ts"
 import { builtInTools, canBeginWith } from "./toolNames.ts"
 
@@ -151,12 +152,12 @@ const ofTools = (data: Data): ReadonlyArray<Finding> => {
   const servers = Object.keys(record(data["mcp"]))
   const agents = texts(data["agents"]).map(([, name]) => name)
   const known = [...builtInTools, ...agents]
-  const isKnown = (glob: string) =>
-    known.some(whole(glob)) || servers.some((server) => canBeginWith(glob, `${server}_`))
-  const names = [...known, ...servers.map((server) => `${server}_*`)]
+  const prefixes = servers.map((server) => `${server}_`)
+  const isKnown = (glob: string) => known.some(whole(glob)) || prefixes.some(canBeginWith(glob))
+  const names = [...known, ...prefixes.map((prefix) => `${prefix}*`)]
   return ["allow", "deny"].flatMap((key) =>
     texts(record(data["tools"])[key]).flatMap(([i, glob]) =>
-      glob === "" || isKnown(glob)
+      !isGlob(glob) || isKnown(glob)
         ? []
         : [warning(["tools", key, i], `tools.${key}[${i}]: ${unknownName("tool", glob, names)}`)]
     )
