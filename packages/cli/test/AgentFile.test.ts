@@ -3,6 +3,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
 import { AgentFile, HandlerRegistry } from "../src/index.ts"
+import { hasSecret } from "../src/internal/agents/secrets.ts"
 import { builtInTools, canBeginWith } from "../src/internal/agents/toolNames.ts"
 import { builtIn } from "../src/internal/tools/builtIn.ts"
 import { largest } from "../src/internal/readText.ts"
@@ -296,6 +297,7 @@ describe("what is wrong is told all at once, each with its place", () => {
     for (const problem of problems) expect(problem).toContain("warning")
     expect(problems.join("\n")).not.toMatch(/hunter2|ghp_|abcdefgh|0123456789/)
     expect(problems.join("\n")).toContain("{ from: GITHUB_TOKEN }")
+    expect(hasSecret("x".repeat(1_000_000))).toBe(false)
     const plain = "env: { KEY_FILE: /home/x/key.pem, TOKEN_LIMIT: '2000', API_KEY: $API_KEY, COMMIT: 0123456789abcdef }"
     expect(told(head("mcp:", `  a: { command: x, args: [--level=debug], ${plain} }`))).toEqual([])
   })

@@ -8,8 +8,10 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type Service, variable } from "../Environment.ts"
 import type { FrontMatter } from "./frontMatter.ts"
+import { placeOf } from "./secrets.ts"
 
 type McpServer = NonNullable<FrontMatter["mcp"]>[string]
+
 type Values = Readonly<Record<string, Redacted.Redacted | string>>
 type Value = string | { readonly from: string; readonly prefix?: string }
 
@@ -72,11 +74,7 @@ export const serverOf = (
   const isDenied = anyOf(said.deny ?? [])
   return {
     name,
-    // What stands behind a `?` may be a key.
-    at:
-      "url" in said
-        ? new URL(said.url).origin + new URL(said.url).pathname
-        : [said.command, ...(said.args ?? [])].join(" "),
+    at: placeOf(said),
     prefix,
     variables: given.flatMap((value) => (typeof value === "string" ? [] : [value.from])),
     reach,
