@@ -17,9 +17,10 @@ import type { Project } from "../Project.ts"
 import type { Services } from "../services.ts"
 import { approval } from "./approval.ts"
 import type { Services as HandlerServices } from "./definition.ts"
+import { anyOf } from "./globs.ts"
 import { memoryKeys, pick } from "./parts.ts"
 import { type Options, resolve, type Resolved } from "./resolve.ts"
-import { anyOf, connected, handlerOf, type Server } from "./servers.ts"
+import { connected, handlerOf, type Server } from "./servers.ts"
 
 export type { Options } from "./resolve.ts"
 

@@ -16,8 +16,9 @@ import { type Flaw, flaws } from "../yaml/flaws.ts"
 import type { Path } from "../yaml/readYaml.ts"
 import type { Definition, Registry } from "./definition.ts"
 import { isGlob } from "./frontMatter.ts"
+import { canBeginWith } from "./globs.ts"
 import { hasSecret, looksSecret } from "./secrets.ts"
-import { builtInTools, canBeginWith } from "./toolNames.ts"
+import { builtInTools } from "./toolNames.ts"
 
 /** Something that is wrong, or may not be meant. */
 export interface Finding extends Flaw {

@@ -12,7 +12,7 @@ import { describe } from "../failure.ts"
 import type { Choice, Models } from "../models/choose.ts"
 import { builtIn } from "../tools/builtIn.ts"
 import type { Definition, Registry } from "./definition.ts"
-import { anyOf } from "./servers.ts"
+import { choosing } from "./globs.ts"
 
 type Head = AgentFile["head"]
 
@@ -104,11 +104,7 @@ const problemsIn = (error: unknown): ReadonlyArray<string> =>
     : [describe(error)]
 
 /** Which tools an agent is offered, of all that there could be, by their names. */
-export const offering = ({ tools }: Head): ((tool: string) => boolean) => {
-  const isAllowed = tools?.allow === undefined ? () => true : anyOf(tools.allow)
-  const isDenied = anyOf(tools?.deny ?? [])
-  return (tool) => isAllowed(tool) && !isDenied(tool)
-}
+export const offering = ({ tools }: Head): ((tool: string) => boolean) => choosing(tools)
 
 /** The built-in tools of an agent: none, where it does not say which. */
 export const toolsOf = (head: Head): ReadonlyArray<Tool.Any> => {

@@ -12,8 +12,8 @@ import { usage } from "../failure.ts"
 import { Output } from "../Output.ts"
 import { problemText } from "../problems.ts"
 import { decoded } from "../readText.ts"
+import { writeLinted } from "../show/linted.ts"
 import { contextMode, inProject, json } from "./common.ts"
-import { told } from "./lint.ts"
 import { grouping } from "../help.ts"
 
 const name = Args.text({ name: "name" }).pipe(Args.withDescription("The name of the agent."))
@@ -88,7 +88,7 @@ const bodyOf = (body: string | undefined) =>
 
 const validate = Command.make("validate", { name: name.pipe(Args.optional), json }, (given) =>
   Effect.flatMap(Option.match(given.name, { onNone: () => actions.lint(), onSome: actions.lintAgent }), (linted) =>
-    told(linted, given.json)
+    writeLinted(linted, given.json)
   )
 ).pipe(Command.withDescription("Tells all that is wrong with the file of an agent, or with all files."))
 
