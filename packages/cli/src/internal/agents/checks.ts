@@ -11,12 +11,12 @@ import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import type { Problem } from "../../AgentFile.ts"
-import { describe } from "../failure.ts"
-import { type Flaw, flaws } from "../yaml/flaws.ts"
+import type { Flaw } from "../yaml/flaws.ts"
 import type { Path } from "../yaml/readYaml.ts"
-import type { Definition, Registry } from "./definition.ts"
-import { isGlob } from "./frontMatter.ts"
+import type { Registry } from "./definition.ts"
+import { isGlob, isUse } from "./frontMatter.ts"
 import { canBeginWith } from "./globs.ts"
+import { namedHandler } from "./named.ts"
 import { hasSecret, looksSecret } from "./secrets.ts"
 import { builtInTools } from "./toolNames.ts"
 
@@ -105,32 +105,10 @@ const idle = (data: Data): ReadonlyArray<Finding> =>
 
 const ofHandlers = (data: Data, registry: Registry): ReadonlyArray<Finding> =>
   list(data["handlers"]).flatMap((use, i) => {
-    const isName = typeof use === "string"
-    const name = isName ? use : record(use)["name"]
-    const at: Path = isName ? ["handlers", i] : ["handlers", i, "name"]
-    if (typeof name !== "string" || name === "") return []
-    // Not what every object has.
-    if (!Object.hasOwn(registry, name))
-      return [error(at, `handlers[${i}]: ${unknownName("handler", name, Object.keys(registry))}`)]
-    const { options = {} } = record(isName ? {} : use)
-    if (!Predicate.isRecord(options) || Array.isArray(options)) return []
-    const under: Path = ["handlers", i, "options"]
-    return ofOptions(registry[name]!, options, under)
+    if (!isUse(use)) return []
+    const made = namedHandler(use, i, registry)
+    return Either.isRight(made) ? [] : made.left.map((flaw) => ({ ...flaw, severity: "error" as const }))
   })
-
-const ofOptions = (definition: Definition, options: Data, at: Path): ReadonlyArray<Finding> => {
-  // The Schema of a handler takes what it takes.
-  const schema = definition.options as unknown as Schema.Schema<unknown, unknown>
-  const found = flaws(schema)(options, at)
-  if (found.length > 0) return found.map((flaw) => ({ ...flaw, severity: "error" }))
-  try {
-    // So have the options that it is given.
-    definition.make(Schema.decodeUnknownSync(schema)(options) as never)
-    return []
-  } catch (thrown) {
-    return [error(at, `handlers[${String(at[1])}]: ${describe(thrown)}`)]
-  }
-}
 
 // -----------------------------------------------------------------------------
 // tools and servers

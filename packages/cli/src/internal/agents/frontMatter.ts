@@ -75,6 +75,8 @@ const HandlerUse = Schema.Union(
     )
   })
 ).annotations(expecting("the name of a handler, or { name, options }"))
+/** Whether it names a handler. */
+export const isUse = Schema.is(HandlerUse)
 
 const Memory = Schema.Struct(
   described(MemorySettings.fields, {
