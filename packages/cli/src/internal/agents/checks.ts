@@ -5,11 +5,10 @@
 import { whole } from "@heddle/core/glob"
 import { unknownName } from "@heddle/core/names"
 import { problems } from "@heddle/core/settings"
-import { MemoryData } from "@heddle/memory"
+import { ContextMode, MemoryData } from "@heddle/memory"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
 import type { Problem } from "../../AgentFile.ts"
 import type { Flaw } from "../yaml/flaws.ts"
 import type { Path } from "../yaml/readYaml.ts"
@@ -89,13 +88,12 @@ const only: Readonly<Record<string, string>> = {
   report: "hybrid"
 }
 
-const isMode = Schema.is(MemoryData.MemoryData.pick("contextMode").fields.contextMode.from)
-
 /** What is said, and not used in the mode that is said. */
 const idle = (data: Data): ReadonlyArray<Finding> =>
   Object.entries(only).flatMap(([key, mode]) => {
-    const { contextMode = "isolated" } = data
-    if (!Object.hasOwn(data, key) || contextMode === mode || !isMode(contextMode)) return []
+    const { contextMode: said = "isolated" } = data
+    const contextMode = ContextMode.names.find((known) => known === said)
+    if (!Object.hasOwn(data, key) || contextMode === mode || contextMode === undefined) return []
     return [warning([key], `${key}: is used in the context mode ${mode} alone, and this one is ${contextMode}`, "key")]
   })
 
