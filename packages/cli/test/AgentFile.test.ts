@@ -3,6 +3,8 @@ import * as FastCheck from "effect/FastCheck"
 import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
 import { AgentFile, HandlerRegistry } from "../src/index.ts"
+import { canBeginWith } from "../src/internal/agents/globs.ts"
+import { hasSecret } from "../src/internal/agents/secrets.ts"
 import { builtInTools } from "../src/internal/agents/toolNames.ts"
 import { builtIn } from "../src/internal/tools/builtIn.ts"
 import { largest } from "../src/internal/readText.ts"
@@ -259,6 +261,27 @@ describe("what is wrong is told all at once, each with its place", () => {
     ])
   })
 
+  it("a glob has 256 characters at the most, and many servers make none slow", () => {
+    const mcp = (count: number) =>
+      `mcp: { ${Array.from({ length: count }, (_, i) => `s${i}: { command: x }`).join(", ")} }`
+    const long = "x".repeat(5000)
+    expect(told(head(mcp(200), `tools: { allow: [${long}] }`))).toEqual([
+      expect.stringContaining("error tools.allow[0]: expected a glob of 256 characters at the most")
+    ])
+    expect(told(head(`mcp: { gh: { command: x, deny: [${long}] } }`))).toEqual([
+      expect.stringContaining("error mcp.gh.deny[0]: expected a glob of 256 characters at the most")
+    ])
+    expect(told(head(mcp(200), `tools: { allow: ["${"x".repeat(255)}*"] }`))).toEqual([
+      expect.stringContaining("warning tools.allow[0]: unknown tool")
+    ])
+  })
+
+  it("a glob may fit a tool of a server that nobody has asked yet", () => {
+    const fits = ["*", "g*", "gh_*", "GH_*", "gh_issue", "?h_*", "*_issue", "gh_?", "g\\h_*", "\\gh_x", "gh*issue"]
+    const not = ["gh", "gh_", "g", "hg_*", "gh-*", "?", "\\*", "gh\\*", "xgh_*"]
+    expect([...fits, ...not].filter((glob) => canBeginWith(glob)("gh_"))).toEqual(fits)
+  })
+
   it("the tools that it knows are those that there are", () => {
     expect(builtIn.map(({ name }) => name).toSorted()).toEqual(builtInTools.toSorted())
   })
@@ -275,6 +298,7 @@ describe("what is wrong is told all at once, each with its place", () => {
     for (const problem of problems) expect(problem).toContain("warning")
     expect(problems.join("\n")).not.toMatch(/hunter2|ghp_|abcdefgh|0123456789/)
     expect(problems.join("\n")).toContain("{ from: GITHUB_TOKEN }")
+    expect(hasSecret("x".repeat(1_000_000))).toBe(false)
     const plain = "env: { KEY_FILE: /home/x/key.pem, TOKEN_LIMIT: '2000', API_KEY: $API_KEY, COMMIT: 0123456789abcdef }"
     expect(told(head("mcp:", `  a: { command: x, args: [--level=debug], ${plain} }`))).toEqual([])
   })

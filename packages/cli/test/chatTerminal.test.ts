@@ -75,7 +75,7 @@ describe.skipIf(unavailable !== undefined)("a chat in a terminal", () => {
     first.type(` a secret${key.enter}`)
     await first.see("after 3 messages.\n>")
     first.type(`/clear${key.enter}`)
-    await first.see("(y/n)")
+    await first.see("[y]es, [n]o:")
     first.type(`y${key.enter}`)
     await first.see("begins anew.\n>")
     first.type(`${key.up}${key.up}${key.enter}`)

@@ -3,6 +3,7 @@ import { MemoryErrors } from "@heddle/memory"
 import { DatabaseError } from "@heddle/sql"
 import { expect, it } from "vitest"
 import { usage } from "../src/internal/failure.ts"
+import { oneLine, problemText } from "../src/internal/problems.ts"
 import { told } from "../src/internal/show/errors.ts"
 
 const file = { name: "clerk", path: "agents/clerk.md" }
@@ -46,4 +47,12 @@ it("what else fails is told with the agent, and what is told already as it is", 
   expect(told(new Error("Oh."), file).message).toBe('The run of "clerk" failed: Oh.')
   const already = usage("No.")
   expect(told(already, file)).toBe(already)
+})
+
+it("a problem stands on one line, however much space it has", () => {
+  const problem = { path: "a\n b.md", line: 1, column: 2, severity: "error", message: "one \r\n\n  two\n" } as const
+  expect(problemText(problem)).toBe("a b.md:1:2: error: one two")
+  expect(oneLine(" as it is  here ")).toBe(" as it is  here ")
+  const gap = " ".repeat(1_000_000)
+  expect(oneLine(`a${gap}b\nc${gap}\nd`)).toBe(`a${gap}b c d`)
 })

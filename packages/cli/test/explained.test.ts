@@ -7,12 +7,15 @@ import { expect, it } from "vitest"
 import { AgentFile, HandlerRegistry } from "../src/index.ts"
 import type { Agents } from "../src/internal/agents/Agents.ts"
 import { approvals } from "../src/internal/agents/approval.ts"
+import { infoText } from "../src/internal/agents/listing.ts"
+import { withAsked } from "../src/internal/agents/build.ts"
 import { explained, preview } from "../src/internal/agents/explained.ts"
-import type { Options } from "../src/internal/agents/resolve.ts"
+import { type Options, resolve, type Resolved } from "../src/internal/agents/resolve.ts"
 import { models } from "../src/internal/models/choose.ts"
 import { Asking, NobodyToAsk } from "../src/internal/Asking.ts"
 import { Environment } from "../src/internal/Environment.ts"
 import { Project } from "../src/internal/Project.ts"
+import { explanationJson, explanationText } from "../src/internal/show/explanation.ts"
 import { fleeting, layer, providers } from "../src/internal/services.ts"
 
 const agentsOf = (files: Readonly<Record<string, string>>): Agents => {
@@ -109,8 +112,7 @@ it("all that is wrong is told at once, with the file", async () => {
     "agents/terse.md: mcp.hub.headers.authorization: the environment variable HUB_TOKEN is not set",
     expect.stringContaining('is "clerk" meant?'),
     expect.stringContaining('agents/terse.md: handlers[0]: unknown handler "instrctions"'),
-    expect.stringContaining("agents/terse.md: handlers[1].options.txt"),
-    expect.stringContaining("agents/terse.md: handlers[1].options.text"),
+    expect.stringMatching(/^agents\/terse\.md: handlers\[1\]\.options: unknown key "txt": .*is "text" meant\?$/),
     expect.stringContaining("agents/terse.md: output: "),
     "agents/other.md: agents: they ask each other in a circle: terse → other → terse"
   ])
@@ -124,6 +126,50 @@ it("no value of the environment is told", async () => {
   expect(told.servers).toEqual([
     { name: "hub", at: "http://localhost:1/mcp", prefix: "hub_", variables: ["HUB_TOKEN"] }
   ])
+})
+
+it("what a server that is a program is started with is not told: it may be secret", async () => {
+  const text = "---\nmcp: { hub: { command: serve, args: [--token, canary], env: { A: canary } } }\n---\nHi"
+  const agents = agentsOf({ "agents/terse.md": text })
+  const file = agents.all.get("terse")!
+  const told = await Effect.runPromise(explained(file, optionsOf(agents)))
+  expect(told.servers).toEqual([{ name: "hub", at: "serve", prefix: "hub_", variables: [] }])
+  const sheet = { write: () => Effect.void, colours: false, isTerminal: false, columns: () => 80 }
+  expect(explanationText(told, undefined, sheet)).not.toContain("canary")
+  expect(JSON.stringify(explanationJson(told, undefined))).not.toContain("canary")
+  expect(infoText(file, sheet)).not.toContain("canary")
+})
+
+it("an agent that many ask is gone through once", async () => {
+  const layers = 12
+  const files = Array.from({ length: layers }, (_, i) =>
+    ["a", "b"].map((side) => {
+      const asks = i + 1 < layers ? `agents: [a${i + 1}, b${i + 1}]` : "maxSteps: 1"
+      return [`agents/${side}${i}.md`, `---\n${asks}\n---\nHi`] as const
+    })
+  )
+  const agents = agentsOf(Object.fromEntries(files.flat()))
+  let looks = 0
+  const seen = new Map<Resolved, Resolved>()
+  const counting = (one: Resolved): Resolved => {
+    const before = seen.get(one)
+    if (before !== undefined) return before
+    const asks = one.asks.map(counting)
+    const counted: Resolved = {
+      ...one,
+      get asks() {
+        looks++
+        return asks
+      }
+    }
+    seen.set(one, counted)
+    return counted
+  }
+  const all = withAsked(counting(await Effect.runPromise(resolve(agents.all.get("a0")!, optionsOf(agents)))))
+  expect(all.map(({ file }) => file.name).toSorted()).toEqual(
+    [...agents.all.keys()].filter((name) => name !== "b0").toSorted()
+  )
+  expect(looks).toBe(2 * layers - 1)
 })
 
 it("what a model would be asked is shown, nobody is asked, and nothing is kept", async () => {

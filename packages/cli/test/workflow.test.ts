@@ -73,7 +73,10 @@ node: { type: agent, name: draft, agent: writer, prompt: "type(value) == map ? v
   it("what is no text is refused", async () => {
     const { heddle } = makeWorld(files)
     const { err, status } = await heddle(["workflow", "run", "article.yaml"], { input: new Uint8Array([0xff, 0xfe]) })
-    expect({ err, status }).toEqual({ err: "heddle: Standard input is no text in UTF-8.\n", status: 2 })
+    expect({ err, status }).toEqual({
+      err: "heddle: Standard input is not in UTF-8. Convert it, with iconv for example.\n",
+      status: 2
+    })
   })
 
   it("tells everything that is wrong with a definition at once, with lines and columns, and runs nothing", async () => {

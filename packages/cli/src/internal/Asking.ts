@@ -3,7 +3,7 @@
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 
 /** There is nobody to ask: input or output is no terminal, or the input has ended. */
 export class NobodyToAsk extends Data.TaggedError("NobodyToAsk")<{ readonly message: string }> {}
@@ -16,3 +16,9 @@ export interface Service {
 
 /** Asks the person at the terminal. */
 export class Asking extends Context.Tag("@heddle/cli/Asking")<Asking, Service>() {}
+
+/** Asks a question, which ends with its `?`, to be answered with yes or no. What is not yes is no. */
+export const confirmed = (question: string): Effect.Effect<boolean, NobodyToAsk, Asking> =>
+  Effect.flatMap(Asking, ({ ask }) => ask(`${question} [y]es, [n]o: `)).pipe(
+    Effect.map((answer) => /^\s*y(?:es)?\s*$/i.test(answer))
+  )

@@ -7,7 +7,14 @@ export const problemText = ({ column, line, message, path, severity }: Problem):
   `${oneLine(path)}:${line}:${column}: ${severity}: ${oneLine(message)}`
 
 /** A text on one line, which steers no terminal. */
-export const oneLine = (text: string): string => clean(text).replace(/\s*\n\s*/g, " ")
+export const oneLine = (text: string): string => {
+  const lines = clean(text).split("\n")
+  if (lines.length === 1) return lines[0]!
+  return lines
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+    .join(" ")
+}
 
 /** In the order of paths, lines and columns. */
 export const sorted = (problems: ReadonlyArray<Problem>): ReadonlyArray<Problem> =>

@@ -27,12 +27,19 @@ export const readText = (path: string): Effect.Effect<Text, never, FileSystem> =
   }).pipe(Effect.catchAll((error) => Effect.succeed(refused(`cannot be read: ${why(error)}`))))
 
 /** The text of bytes. A mark of the byte order stays. */
-export const decoded = (bytes: Uint8Array): Text => {
+const decoded = (bytes: Uint8Array): Text => {
+  const text = utf8(bytes)
+  if (text !== undefined) return { _tag: "Text", text }
+  const before = validStart(bytes)
+  return refused("invalid UTF-8 here: save the file as UTF-8", places(before)(before.length))
+}
+
+/** The text of bytes, or of a beginning that may end within a character; nothing if they are no UTF-8. A mark of the byte order stays. */
+export const utf8 = (bytes: Uint8Array, isBeginning = false): string | undefined => {
   try {
-    return { _tag: "Text", text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) }
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isBeginning })
   } catch {
-    const before = validStart(bytes)
-    return refused("invalid UTF-8 here: save the file as UTF-8", places(before)(before.length))
+    return undefined
   }
 }
 
@@ -40,21 +47,13 @@ const refused = (message: string, place: Place = start): Text => ({ _tag: "Refus
 
 /** The longest beginning that is UTF-8. */
 const validStart = (bytes: Uint8Array): string => {
-  const decode = (length: number): string | undefined => {
-    try {
-      const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-      return decoder.decode(bytes.subarray(0, length), { stream: true })
-    } catch {
-      return undefined
-    }
-  }
   let [low, high] = [0, bytes.length]
   while (low < high) {
     const middle = (low + high + 1) >>> 1
-    if (decode(middle) === undefined) high = middle - 1
+    if (utf8(bytes.subarray(0, middle), true) === undefined) high = middle - 1
     else low = middle
   }
-  return decode(low) ?? ""
+  return utf8(bytes.subarray(0, low), true) ?? ""
 }
 
 /** Why the system does not do what it was asked, in few words. */

@@ -6,7 +6,7 @@ import { Call, Handler, Message, type Tool } from "@heddle/core"
 import * as Effect from "effect/Effect"
 import { Asking } from "../Asking.ts"
 import { clean } from "../text.ts"
-import { anyOf } from "./servers.ts"
+import { anyOf } from "./globs.ts"
 
 /** What was approved, for as long as a command runs. */
 export interface Approvals {

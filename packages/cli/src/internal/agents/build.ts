@@ -17,9 +17,10 @@ import type { Project } from "../Project.ts"
 import type { Services } from "../services.ts"
 import { approval } from "./approval.ts"
 import type { Services as HandlerServices } from "./definition.ts"
+import { anyOf } from "./globs.ts"
 import { memoryKeys, pick } from "./parts.ts"
 import { type Options, resolve, type Resolved } from "./resolve.ts"
-import { anyOf, connected, handlerOf, type Server } from "./servers.ts"
+import { connected, handlerOf, type Server } from "./servers.ts"
 
 export type { Options } from "./resolve.ts"
 
@@ -37,16 +38,19 @@ export const build = (file: AgentFile, options: Options): Effect.Effect<Runnable
       return yield* usage([`The agent "${file.name}" cannot be run:`, ...resolved.problems].join("\n  "))
     }
     const providers = new Map<Server, ToolProvider.ToolProvider>()
-    for (const server of all(resolved).flatMap(({ servers }) => servers)) {
+    for (const server of withAsked(resolved).flatMap(({ servers }) => servers)) {
       providers.set(server, yield* connected(server, options.cwd))
     }
     return assemble(resolved, options, (server) => providers.get(server)!)
   })
 
 /** An agent and all that it asks, each once. */
-const all = (resolved: Resolved): ReadonlyArray<Resolved> => [
-  ...new Set([resolved, ...resolved.asks.flatMap((other) => all(other))])
-]
+export const withAsked = (resolved: Resolved): ReadonlyArray<Resolved> => {
+  // What is added meanwhile is gone through as well.
+  const all = new Set([resolved])
+  for (const one of all) for (const other of one.asks) all.add(other)
+  return [...all]
+}
 
 /** Makes agents of what they are made of, each once. */
 export const assemble = (

@@ -5,18 +5,19 @@
 import { whole } from "@heddle/core/glob"
 import { unknownName } from "@heddle/core/names"
 import { problems } from "@heddle/core/settings"
-import { MemoryData } from "@heddle/memory"
+import { ContextMode, MemoryData } from "@heddle/memory"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
 import type { Problem } from "../../AgentFile.ts"
-import { describe } from "../failure.ts"
-import { type Flaw, flaws } from "../yaml/flaws.ts"
+import type { Flaw } from "../yaml/flaws.ts"
 import type { Path } from "../yaml/readYaml.ts"
-import type { Definition, Registry } from "./definition.ts"
+import type { Registry } from "./definition.ts"
+import { isGlob, isUse } from "./frontMatter.ts"
+import { canBeginWith } from "./globs.ts"
+import { namedHandler } from "./named.ts"
 import { hasSecret, looksSecret } from "./secrets.ts"
-import { builtInTools, canBeginWith } from "./toolNames.ts"
+import { builtInTools } from "./toolNames.ts"
 
 /** Something that is wrong, or may not be meant. */
 export interface Finding extends Flaw {
@@ -87,13 +88,12 @@ const only: Readonly<Record<string, string>> = {
   report: "hybrid"
 }
 
-const isMode = Schema.is(MemoryData.MemoryData.pick("contextMode").fields.contextMode.from)
-
 /** What is said, and not used in the mode that is said. */
 const idle = (data: Data): ReadonlyArray<Finding> =>
   Object.entries(only).flatMap(([key, mode]) => {
-    const { contextMode = "isolated" } = data
-    if (!Object.hasOwn(data, key) || contextMode === mode || !isMode(contextMode)) return []
+    const { contextMode: said = "isolated" } = data
+    const contextMode = ContextMode.names.find((known) => known === said)
+    if (!Object.hasOwn(data, key) || contextMode === mode || contextMode === undefined) return []
     return [warning([key], `${key}: is used in the context mode ${mode} alone, and this one is ${contextMode}`, "key")]
   })
 
@@ -103,32 +103,10 @@ const idle = (data: Data): ReadonlyArray<Finding> =>
 
 const ofHandlers = (data: Data, registry: Registry): ReadonlyArray<Finding> =>
   list(data["handlers"]).flatMap((use, i) => {
-    const isName = typeof use === "string"
-    const name = isName ? use : record(use)["name"]
-    const at: Path = isName ? ["handlers", i] : ["handlers", i, "name"]
-    if (typeof name !== "string" || name === "") return []
-    // Not what every object has.
-    if (!Object.hasOwn(registry, name))
-      return [error(at, `handlers[${i}]: ${unknownName("handler", name, Object.keys(registry))}`)]
-    const { options = {} } = record(isName ? {} : use)
-    if (!Predicate.isRecord(options) || Array.isArray(options)) return []
-    const under: Path = ["handlers", i, "options"]
-    return ofOptions(registry[name]!, options, under)
+    if (!isUse(use)) return []
+    const made = namedHandler(use, i, registry)
+    return Either.isRight(made) ? [] : made.left.map((flaw) => ({ ...flaw, severity: "error" as const }))
   })
-
-const ofOptions = (definition: Definition, options: Data, at: Path): ReadonlyArray<Finding> => {
-  // The Schema of a handler takes what it takes.
-  const schema = definition.options as unknown as Schema.Schema<unknown, unknown>
-  const found = flaws(schema)(options, at)
-  if (found.length > 0) return found.map((flaw) => ({ ...flaw, severity: "error" }))
-  try {
-    // So have the options that it is given.
-    definition.make(Schema.decodeUnknownSync(schema)(options) as never)
-    return []
-  } catch (thrown) {
-    return [error(at, `handlers[${String(at[1])}]: ${describe(thrown)}`)]
-  }
-}
 
 // -----------------------------------------------------------------------------
 // tools and servers
@@ -151,12 +129,12 @@ const ofTools = (data: Data): ReadonlyArray<Finding> => {
   const servers = Object.keys(record(data["mcp"]))
   const agents = texts(data["agents"]).map(([, name]) => name)
   const known = [...builtInTools, ...agents]
-  const isKnown = (glob: string) =>
-    known.some(whole(glob)) || servers.some((server) => canBeginWith(glob, `${server}_`))
-  const names = [...known, ...servers.map((server) => `${server}_*`)]
+  const prefixes = servers.map((server) => `${server}_`)
+  const isKnown = (glob: string) => known.some(whole(glob)) || prefixes.some(canBeginWith(glob))
+  const names = [...known, ...prefixes.map((prefix) => `${prefix}*`)]
   return ["allow", "deny"].flatMap((key) =>
     texts(record(data["tools"])[key]).flatMap(([i, glob]) =>
-      glob === "" || isKnown(glob)
+      !isGlob(glob) || isKnown(glob)
         ? []
         : [warning(["tools", key, i], `tools.${key}[${i}]: ${unknownName("tool", glob, names)}`)]
     )

@@ -1,11 +1,10 @@
 /** What the context modes mean, for a person. */
-import type { FrontMatter } from "./frontMatter.ts"
-
-/** The name of a context mode. */
-export type Mode = NonNullable<FrontMatter["contextMode"]>
+import { unknownName } from "@heddle/core/names"
+import { ContextMode } from "@heddle/memory"
+import * as Either from "effect/Either"
 
 /** What an agent sees of the conversation that it is asked in, by its context mode. */
-export const contextModes: Readonly<Record<Mode, string>> = {
+export const contextModes: Readonly<Record<ContextMode.Name, string>> = {
   isolated: "sees what was said to it and by it alone, and nothing of the conversation",
   shared: "sees the whole conversation, and its part is a part of it",
   hybrid: "has a conversation of its own, and reports to the one that it is asked in",
@@ -14,8 +13,8 @@ export const contextModes: Readonly<Record<Mode, string>> = {
   fork: "begins with a copy of the conversation, and goes its own way from there"
 }
 
-/** The names of the context modes. */
-export const modeNames = Object.keys(contextModes) as ReadonlyArray<string> as ReadonlyArray<Mode>
-
-/** Whether it is the name of one. */
-export const isMode = (name: string): name is Mode => Object.hasOwn(contextModes, name)
+/** The context mode of a name, or what is said of one that there is not. */
+export const modeNamed = (name: string): Either.Either<ContextMode.Name, string> => {
+  const mode = ContextMode.names.find((mode) => mode === name)
+  return mode === undefined ? Either.left(unknownName("context mode", name, ContextMode.names)) : Either.right(mode)
+}

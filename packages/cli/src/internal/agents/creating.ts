@@ -1,8 +1,9 @@
 /** Makes the file of a new agent, of what is said and what the person answers. */
 import { FileSystem } from "@effect/platform/FileSystem"
 import { Path } from "@effect/platform/Path"
-import { unknownName } from "@heddle/core/names"
+import { ContextMode } from "@heddle/memory"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { stringify } from "yaml"
 import type { Problem } from "../../AgentFile.ts"
@@ -12,7 +13,7 @@ import { type CliError, failed, usage } from "../failure.ts"
 import { isError, oneLine } from "../problems.ts"
 import { Project } from "../Project.ts"
 import { why } from "../readText.ts"
-import { contextModes, isMode, type Mode, modeNames } from "./contextModes.ts"
+import { contextModes, modeNamed } from "./contextModes.ts"
 import { type FrontMatter, Name } from "./frontMatter.ts"
 import { load } from "./load.ts"
 import { parse } from "./parse.ts"
@@ -24,7 +25,7 @@ export interface NewAgent {
   readonly title?: string | undefined
   readonly description?: string | undefined
   readonly model?: string | undefined
-  readonly contextMode?: Mode | undefined
+  readonly contextMode?: ContextMode.Name | undefined
   /** Of the mode `selective`: globs over messages, `*` unless said. */
   readonly sharePatterns?: ReadonlyArray<string> | undefined
   /** Globs over the names of tools. */
@@ -180,13 +181,13 @@ const readPatterns = (answer: string) => {
 
 const modeQuestion = [
   "Context modes:",
-  ...modeNames.map((mode) => `  ${mode}: it ${contextModes[mode]}`),
+  ...ContextMode.names.map((mode) => `  ${mode}: it ${contextModes[mode]}`),
   "Context mode (isolated): "
 ].join("\n")
 
-const readMode = (answer: string): { readonly value: Mode | undefined } | string => {
+const readMode = (answer: string): { readonly value: ContextMode.Name | undefined } | string => {
   if (answer === "") return { value: undefined }
-  return isMode(answer) ? { value: answer } : unknownName("context mode", answer, modeNames)
+  return Either.match(modeNamed(answer), { onLeft: (problem) => problem, onRight: (value) => ({ value }) })
 }
 
 /** Names with commas or spaces between them. */

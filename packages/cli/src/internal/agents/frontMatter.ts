@@ -8,7 +8,11 @@ import * as Schema from "effect/Schema"
 import { described, field, needed } from "./described.ts"
 
 const Text = Schema.NonEmptyString.annotations(expecting("a text that is not empty"))
-const Glob = Schema.NonEmptyString.annotations(expecting("a glob"))
+const Glob = Schema.String.pipe(Schema.length({ min: 1, max: 256 })).annotations(
+  expecting("a glob of 256 characters at the most")
+)
+/** Whether it is a glob over names. */
+export const isGlob = Schema.is(Glob)
 
 /** How agents can be called. */
 export const Name = Schema.String.pipe(Schema.pattern(/^(?!__proto__$)[A-Za-z0-9_-]{1,64}$/)).annotations(
@@ -71,6 +75,8 @@ const HandlerUse = Schema.Union(
     )
   })
 ).annotations(expecting("the name of a handler, or { name, options }"))
+/** Whether it names a handler. */
+export const isUse = Schema.is(HandlerUse)
 
 const Memory = Schema.Struct(
   described(MemorySettings.fields, {

@@ -5,6 +5,7 @@ import { oneLine } from "../problems.ts"
 import { clean, paint, short } from "../text.ts"
 import type { Agents } from "./Agents.ts"
 import { contextModes } from "./contextModes.ts"
+import { placeOf } from "./secrets.ts"
 
 /** An agent in a list. */
 export interface Listed {
@@ -83,7 +84,7 @@ export const infoText = (agent: AgentFile, sheet: Page): string => {
     ["documents", head.ragFilter],
     ["tools", head.tools?.allow],
     ["never", head.tools?.deny],
-    ["servers", head.mcp && Object.entries(head.mcp).map(([server, said]) => `${server} (${reach(said)})`)],
+    ["servers", head.mcp && Object.entries(head.mcp).map(([server, said]) => `${server} (${placeOf(said)})`)],
     ["asks", head.agents],
     ["handlers", head.handlers?.map((use) => (typeof use === "string" ? use : use.name))],
     ["steps", head.maxSteps],
@@ -95,10 +96,6 @@ export const infoText = (agent: AgentFile, sheet: Page): string => {
   )
   return `${paint(sheet, "bold", name)}\n${said.join("")}\n${clean(body)}\n`
 }
-
-/** Arguments and what stands behind a `?` may be secret. */
-const reach = (server: NonNullable<AgentFile["head"]["mcp"]>[string]): string =>
-  "url" in server ? server.url.replace(/[?#].*$/, "") : server.command
 
 const plain = (value: unknown): string => {
   if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(plain).join(", ")

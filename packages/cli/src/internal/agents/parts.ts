@@ -1,18 +1,16 @@
 /** The parts of an agent, each from what its file says of it; or what is wrong with that. */
-import { Handler, type Tool } from "@heddle/core"
-import { unknownName } from "@heddle/core/names"
-import { problems as problemsOf } from "@heddle/core/settings"
+import type { Handler, Tool } from "@heddle/core"
 import { Memory, MemoryData } from "@heddle/memory"
 import { Rag, RagData } from "@heddle/rag"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Schema from "effect/Schema"
 import type { AgentFile } from "../../AgentFile.ts"
 import { describe } from "../failure.ts"
 import type { Choice, Models } from "../models/choose.ts"
 import { builtIn } from "../tools/builtIn.ts"
-import type { Definition, Registry } from "./definition.ts"
-import { anyOf } from "./servers.ts"
+import type { Registry } from "./definition.ts"
+import { choosing } from "./globs.ts"
+import { namedHandler } from "./named.ts"
 
 type Head = AgentFile["head"]
 
@@ -104,11 +102,7 @@ const problemsIn = (error: unknown): ReadonlyArray<string> =>
     : [describe(error)]
 
 /** Which tools an agent is offered, of all that there could be, by their names. */
-export const offering = ({ tools }: Head): ((tool: string) => boolean) => {
-  const isAllowed = tools?.allow === undefined ? () => true : anyOf(tools.allow)
-  const isDenied = anyOf(tools?.deny ?? [])
-  return (tool) => isAllowed(tool) && !isDenied(tool)
-}
+export const offering = ({ tools }: Head): ((tool: string) => boolean) => choosing(tools)
 
 /** The built-in tools of an agent: none, where it does not say which. */
 export const toolsOf = (head: Head): ReadonlyArray<Tool.Any> => {
@@ -119,26 +113,8 @@ export const toolsOf = (head: Head): ReadonlyArray<Tool.Any> => {
 /** The handlers that an agent names. */
 export const handlersOf = ({ handlers = [] }: Head, registry: Registry, wrong: Wrong): ReadonlyArray<Handler.Any> =>
   handlers.flatMap((use, i) => {
-    const made = handlerOf(use, `handlers[${i}]`, registry)
-    if (Handler.isHandler(made)) return [made]
-    wrong(...made)
+    const made = namedHandler(use, i, registry)
+    if (Either.isRight(made)) return [made.right]
+    wrong(...made.left.map(({ message }) => message))
     return []
   })
-
-type Use = NonNullable<Head["handlers"]>[number]
-
-/** A handler of the registry with its options, or all that is wrong with them. */
-const handlerOf = (use: Use, at: string, registry: Registry): Handler.Any | ReadonlyArray<string> => {
-  const { name, options = {} } = typeof use === "string" ? { name: use } : use
-  if (!Object.hasOwn(registry, name)) return [`${at}: ${unknownName("handler", name, Object.keys(registry))}`]
-  const definition = registry[name] as Definition
-  // `define` has taken the schema and the function together: what the one decodes the other takes.
-  const schema = definition.options as unknown as Schema.Schema<unknown>
-  const found = problemsOf(schema, options, `${at}.options`)
-  if (found.length > 0) return found
-  try {
-    return definition.make(Schema.decodeUnknownSync(schema)(options) as never)
-  } catch (error) {
-    return [`${at}: ${describe(error)}`]
-  }
-}

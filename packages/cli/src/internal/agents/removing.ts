@@ -2,7 +2,7 @@
 import { FileSystem } from "@effect/platform/FileSystem"
 import type { Path } from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
-import { Asking } from "../Asking.ts"
+import { type Asking, confirmed } from "../Asking.ts"
 import type { Extensions } from "../Extensions.ts"
 import { type CliError, failed, usage } from "../failure.ts"
 import { oneLine } from "../problems.ts"
@@ -24,7 +24,12 @@ export const remove = (
   Effect.gen(function* () {
     const agents = yield* load
     const { at, path } = yield* fileOf(agents, name)
-    if (!options.confirmed && !(yield* confirmed(question(agents, name, path)))) return {}
+    if (!options.confirmed) {
+      const isMeant = yield* Effect.mapError(confirmed(question(agents, name, path)), () =>
+        usage("Nothing was deleted: there is nobody to ask. Say --yes to delete it.")
+      )
+      if (!isMeant) return {}
+    }
     const fs = yield* FileSystem
     yield* fs.remove(at).pipe(Effect.mapError((error) => failed(`${path} cannot be deleted: ${why(error)}.`, error)))
     return { path }
@@ -47,11 +52,5 @@ const fileOf = (agents: Agents, name: string): Effect.Effect<Source, CliError> =
 const question = ({ all }: Agents, name: string, path: string): string => {
   const asking = [...all.values()].filter(({ head }) => head.agents?.includes(name)).map((agent) => agent.name)
   const note = asking.length === 0 ? "" : `It is asked by ${asking.join(", ")}. `
-  return `${note}Delete ${oneLine(path)}? [y]es, [n]o: `
+  return `${note}Delete ${oneLine(path)}?`
 }
-
-const confirmed = (text: string): Effect.Effect<boolean, CliError, Asking> =>
-  Effect.flatMap(Asking, ({ ask }) => ask(text)).pipe(
-    Effect.map((answer) => /^y(?:es)?$/i.test(answer.trim())),
-    Effect.mapError(() => usage("Nothing was deleted: there is nobody to ask. Say --yes to delete it."))
-  )

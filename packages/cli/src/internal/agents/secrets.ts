@@ -1,4 +1,5 @@
-/** Finds what looks like a secret, so that it is not kept in a file that others read. */
+/** Finds what looks like a secret, so that it is not kept in a file that others read, and leaves out what may be one. */
+import type { FrontMatter } from "./frontMatter.ts"
 
 /** Keys of providers begin in ways of their own. */
 const shapes =
@@ -19,4 +20,10 @@ export const looksSecret = (name: string, value: string): boolean => {
 /** Whether an argument of a program, or an address, has a secret in it. */
 export const hasSecret = (text: string): boolean =>
   text.split(/[\s=&?]+/).some((part) => shapes.test(part)) ||
-  [...text.matchAll(/([A-Za-z_-]+)=([^&\s]+)/g)].some(([, name = "", value = ""]) => looksSecret(name, value))
+  [...text.matchAll(/(?<![A-Za-z_-])([A-Za-z_-]+)=([^&\s]+)/g)].some(([, name = "", value = ""]) =>
+    looksSecret(name, value)
+  )
+
+/** How a server is reached, for a person. Arguments may be secret, and what stands behind a `?`. */
+export const placeOf = (said: NonNullable<FrontMatter["mcp"]>[string]): string =>
+  "url" in said ? said.url.replace(/[?#][^]*$/, "") : said.command

@@ -1,6 +1,5 @@
 /** The servers of the Model Context Protocol that an agent file names. */
 import type { Handler } from "@heddle/core"
-import { whole } from "@heddle/core/glob"
 import { ToolProvider } from "@heddle/models"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -8,8 +7,11 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type Service, variable } from "../Environment.ts"
 import type { FrontMatter } from "./frontMatter.ts"
+import { choosing } from "./globs.ts"
+import { placeOf } from "./secrets.ts"
 
 type McpServer = NonNullable<FrontMatter["mcp"]>[string]
+
 type Values = Readonly<Record<string, Redacted.Redacted | string>>
 type Value = string | { readonly from: string; readonly prefix?: string }
 
@@ -28,15 +30,6 @@ export interface Server {
   /** Whether the agent has a tool, by the name that the server has for it. */
   readonly has: (tool: string) => boolean
 }
-
-/** Whether one of the globs fits, without regard to case: a name that is to be denied is not let through for a capital. */
-export const anyOf = (globs: ReadonlyArray<string>): ((name: string) => boolean) => {
-  const fits = globs.map((glob) => whole(glob))
-  return (name) => fits.some((fit) => fit(name))
-}
-
-/** The longest that may stand before the name of a tool, with the `_` behind it. */
-const longest = 31
 
 /** A server of an agent file, or all that is wrong with it. `offers` says which of all tools, by the names that a model sees, the agent has. */
 export const serverOf = (
@@ -57,10 +50,6 @@ export const serverOf = (
         return [field, Redacted.make(`${value.prefix ?? ""}${found ?? ""}`)]
       })
     )
-  if (name.length > longest) problems.push(`mcp.${name}: expected a name of ${longest} characters at the most`)
-  if ("url" in said && !isAddress(said.url)) {
-    problems.push(`mcp.${name}.url: expected an address that begins with http:// or https://, without a user name`)
-  }
   const reach =
     "url" in said
       ? { url: said.url, headers: values("headers", said.headers) }
@@ -68,26 +57,15 @@ export const serverOf = (
   const given = Object.values(("url" in said ? said.headers : said.env) ?? {})
   if (problems.length > 0) return problems
   const prefix = `${name}_`
-  const isAllowed = said.allow === undefined ? () => true : anyOf(said.allow)
-  const isDenied = anyOf(said.deny ?? [])
+  const isChosen = choosing(said)
   return {
     name,
-    // What stands behind a `?` may be a key.
-    at:
-      "url" in said
-        ? new URL(said.url).origin + new URL(said.url).pathname
-        : [said.command, ...(said.args ?? [])].join(" "),
+    at: placeOf(said),
     prefix,
     variables: given.flatMap((value) => (typeof value === "string" ? [] : [value.from])),
     reach,
-    has: (tool) => isAllowed(tool) && !isDenied(tool) && offers(`${prefix}${tool}`)
+    has: (tool) => isChosen(tool) && offers(`${prefix}${tool}`)
   }
-}
-
-const isAddress = (url: string): boolean => {
-  if (!URL.canParse(url)) return false
-  const { password, protocol, username } = new URL(url)
-  return (protocol === "http:" || protocol === "https:") && username === "" && password === ""
 }
 
 /** A client of a server. It connects when a run needs its tools; what it has started is ended with the scope. */

@@ -7,11 +7,11 @@ import * as Effect from "effect/Effect"
 import * as files from "../agents/actions.ts"
 import * as Agents from "../agents/Agents.ts"
 import { explained, preview } from "../agents/explained.ts"
-import { told } from "../commands/lint.ts"
 import { usage } from "../failure.ts"
 import { Output } from "../Output.ts"
 import { problemText } from "../problems.ts"
 import { explanationText } from "../show/explanation.ts"
+import { writeLinted } from "../show/linted.ts"
 import { clean } from "../text.ts"
 import type { Chat, Needs } from "./Chat.ts"
 import { argumentsOf, modeOf } from "./said.ts"
@@ -75,7 +75,7 @@ export const create: Action = (_chat, rest) =>
 export const validate: Action = (_chat, rest) =>
   Effect.gen(function* () {
     const [name] = yield* upTo(1, (yield* argumentsOf(rest, [])).words)
-    yield* told(yield* name === undefined ? files.lint() : files.lintAgent(name), false)
+    yield* writeLinted(yield* name === undefined ? files.lint() : files.lintAgent(name), false)
   })
 
 /** `/agents delete` */

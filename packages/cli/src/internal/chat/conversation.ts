@@ -2,7 +2,7 @@
 import { Tenant } from "@heddle/core"
 import { ContextMode, Conversations, MemorySettings, Summaries } from "@heddle/memory"
 import * as Effect from "effect/Effect"
-import { Asking } from "../Asking.ts"
+import { confirmed } from "../Asking.ts"
 import { failed, usage } from "../failure.ts"
 import { Output } from "../Output.ts"
 import { amount } from "../problems.ts"
@@ -30,12 +30,11 @@ export const clear = (chat: Chat, agent: string | undefined, options: string) =>
     const exchanges = info?.exchanges ?? 0
     if (exchanges === 0) return yield* err.write(`There is nothing in ${nameOf(agent)}.\n`)
     if (options !== "--yes") {
-      const { ask } = yield* Asking
-      const question = `Delete ${exchanges === 1 ? "the one exchange" : `all ${exchanges} exchanges`} of ${nameOf(agent)}? (y/n) `
-      const answer = yield* ask(question).pipe(
-        Effect.mapError(({ message }) => usage(`${message} With --yes at its end, the command does not ask.`))
+      const question = `Delete ${exchanges === 1 ? "the one exchange" : `all ${exchanges} exchanges`} of ${nameOf(agent)}?`
+      const isMeant = yield* Effect.mapError(confirmed(question), ({ message }) =>
+        usage(`${message} With --yes at its end, the command does not ask.`)
       )
-      if (!/^\s*y(es)?\s*$/i.test(answer)) return yield* err.write("Nothing was deleted.\n")
+      if (!isMeant) return yield* err.write("Nothing was deleted.\n")
     }
     yield* store.clear(key)
     yield* err.write(`Deleted: ${nameOf(agent)} begins anew.\n`)

@@ -5,6 +5,7 @@
 import { unknownName } from "@heddle/core/names"
 import { ContextMode } from "@heddle/memory"
 import * as Either from "effect/Either"
+import { modeNamed } from "../agents/contextModes.ts"
 import { type CliError, usage } from "../failure.ts"
 
 /** What a line says. */
@@ -28,12 +29,8 @@ export const parse = (line: string): Said => {
 }
 
 /** Reads the name of a context mode. */
-export const modeOf = (name: string): Either.Either<ContextMode.Name, CliError> => {
-  const mode = ContextMode.names.find((mode) => mode === name)
-  return mode === undefined
-    ? Either.left(usage(unknownName("context mode", name, ContextMode.names)))
-    : Either.right(mode)
-}
+export const modeOf = (name: string): Either.Either<ContextMode.Name, CliError> =>
+  Either.mapLeft(modeNamed(name), usage)
 
 /** What is said to an agent, and with which context mode. */
 export interface Prompt {

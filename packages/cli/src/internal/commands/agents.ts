@@ -8,12 +8,11 @@ import * as actions from "../agents/actions.ts"
 import * as Agents from "../agents/Agents.ts"
 import { load } from "../agents/load.ts"
 import { Environment } from "../Environment.ts"
-import { usage } from "../failure.ts"
+import { textOf } from "../given.ts"
 import { Output } from "../Output.ts"
 import { problemText } from "../problems.ts"
-import { decoded } from "../readText.ts"
+import { writeLinted } from "../show/linted.ts"
 import { contextMode, inProject, json } from "./common.ts"
-import { told } from "./lint.ts"
 import { grouping } from "../help.ts"
 import { jsonText } from "../text.ts"
 
@@ -83,13 +82,12 @@ const create = Command.make(
 const bodyOf = (body: string | undefined) =>
   Effect.gen(function* () {
     if (body !== "-") return body
-    const text = decoded(yield* (yield* Environment).input.read)
-    return text._tag === "Text" ? text.text.replace(/^\ufeff/, "") : yield* usage("Standard input is no UTF-8.")
+    return yield* textOf("Standard input", yield* (yield* Environment).input.read)
   })
 
 const validate = Command.make("validate", { name: name.pipe(Args.optional), json }, (given) =>
   Effect.flatMap(Option.match(given.name, { onNone: () => actions.lint(), onSome: actions.lintAgent }), (linted) =>
-    told(linted, given.json)
+    writeLinted(linted, given.json)
   )
 ).pipe(Command.withDescription("Tells all that is wrong with the file of an agent, or with all files."))
 

@@ -10,6 +10,7 @@ import { lookAtInstalled, lookAtProject, lookAtTerminal } from "../doctor/place.
 import { failed } from "../failure.ts"
 import { survey } from "../locate.ts"
 import { Output, type Sheet } from "../Output.ts"
+import { oneLine } from "../problems.ts"
 import { Project } from "../Project.ts"
 import { clean, jsonText, paint } from "../text.ts"
 import { database, json } from "./common.ts"
@@ -23,7 +24,7 @@ const looks = {
 
 const textOf = ({ found, remedy, state, what }: Check, sheet: Sheet): string => {
   const [mark, colour] = looks[state]
-  const line = `${paint(sheet, colour, mark)} ${clean(what)}: ${clean(found).replace(/\s*\n\s*/g, " ")}\n`
+  const line = `${paint(sheet, colour, mark)} ${clean(what)}: ${oneLine(found)}\n`
   return remedy === undefined ? line : `${line}${paint(sheet, "dim", `  → ${clean(remedy)}`)}\n`
 }
 

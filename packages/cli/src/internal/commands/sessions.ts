@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import { Asking } from "../Asking.ts"
+import { confirmed } from "../Asking.ts"
 import { CliError, failed, usage } from "../failure.ts"
 import { Output } from "../Output.ts"
 import { amount } from "../problems.ts"
@@ -22,7 +22,7 @@ import {
   conversationMarkdown,
   exchangeLines,
   exchangeMarkdown,
-  oneLine,
+  heading,
   runLines,
   runMarkdown,
   titleOf,
@@ -188,7 +188,7 @@ const exported = Command.make("export", { session, format, db: database }, (give
         const { runs, session } = found
         return yield* write(`${jsonText({ session, conversations, runs }, 2)}\n`)
       }
-      yield* write(`# ${oneLine(found.session)}\n\n`)
+      yield* write(`# ${heading(found.session)}\n\n`)
       for (const info of found.conversations) {
         const { summary } = yield* headOf(info.key)
         yield* write(conversationMarkdown(info, summary))
@@ -213,9 +213,12 @@ const remove = Command.make("delete", { session, yes, db: database }, (given) =>
       const messages = found.conversations.reduce((sum, info) => sum + info.exchanges, 0)
       const name = short(found.session, 200)
       const what = `"${name}" with ${amount(messages, "exchange")} and ${amount(found.runs.length, "run")}`
-      if (!given.yes && !(yield* confirmed(`Delete the session ${what}? [y/N] `))) {
-        return yield* err.write("Nothing was deleted.\n")
-      }
+      const isMeant =
+        given.yes ||
+        (yield* Effect.mapError(confirmed(`Delete the session ${what}?`), () =>
+          usage("There is nobody to ask whether the session is to be deleted: say --yes to have it deleted.")
+        ))
+      if (!isMeant) return yield* err.write("Nothing was deleted.\n")
       const conversations = yield* Conversations.Conversations
       const history = yield* HistoryStore.HistoryStore
       for (const { key } of found.conversations) yield* conversations.remove(key)
@@ -224,15 +227,6 @@ const remove = Command.make("delete", { session, yes, db: database }, (given) =>
     })
   )
 ).pipe(Command.withDescription("Deletes a session, after asking."))
-
-const confirmed = (question: string) =>
-  Effect.gen(function* () {
-    const { ask } = yield* Asking
-    const answer = yield* Effect.mapError(ask(question), () =>
-      usage("There is nobody to ask whether the session is to be deleted: say --yes to have it deleted.")
-    )
-    return /^\s*y(es)?\s*$/i.test(answer)
-  })
 
 const commands = [list, show, exported, remove] as const
 

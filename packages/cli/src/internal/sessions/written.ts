@@ -79,7 +79,7 @@ export const conversationMarkdown = (
   { key }: Pick<Conversations.ConversationInfo, "key">,
   summary: Conversations.Summary | undefined
 ): string =>
-  `## ${oneLine(sentence(titleOf(key)))}\n\n` +
+  `## ${heading(sentence(titleOf(key)))}\n\n` +
   (summary === undefined
     ? ""
     : `Summary of the exchanges up to ${summary.through}:\n\n${fenced(summary.text, "text")}\n\n`)
@@ -89,12 +89,12 @@ export const exchangeMarkdown = (exchange: Conversations.Exchange): string => {
   const { agent, at, messages, position } = exchange
   const parts = messages.flatMap((message) =>
     message.content.map((part): string => {
-      const who = message.role === "user" ? "User" : oneLine(agent)
+      const who = message.role === "user" ? "User" : heading(agent)
       switch (part._tag) {
         case "Text":
           return `**${who}:**\n\n${part.text}`
         case "File":
-          return `**${who}:** a file, ${oneLine(part.name ?? "without a name")}, ${oneLine(part.mediaType)}:\n\n${fenced(part.data, "text")}`
+          return `**${who}:** a file, ${heading(part.name ?? "without a name")}, ${heading(part.mediaType)}:\n\n${fenced(part.data, "text")}`
         case "Reasoning":
           return `**${who}**, thinking:\n\n${fenced(part.text, "text")}`
         case "ToolCall":
@@ -107,14 +107,14 @@ export const exchangeMarkdown = (exchange: Conversations.Exchange): string => {
 
 const toolMarkdown = ({ arguments: args, name, outcome }: Message.ToolCall): string => {
   const gave = outcome._tag === "Succeeded" ? outcome.result : Message.renderOutcome(outcome)
-  return `**Tool ${oneLine(name)}:**\n\n${fencedValue(args)}\n\n${outcome._tag}:\n\n${fencedValue(gave)}`
+  return `**Tool ${heading(name)}:**\n\n${fencedValue(args)}\n\n${outcome._tag}:\n\n${fencedValue(gave)}`
 }
 
 /** All of a run of a workflow. */
 export const runMarkdown = (run: RunRecord.RunRecord): string => {
   const { endedAt, error, input, output, startedAt, status, steps, workflow } = run
   const fields = Object.entries({ input, output, error, steps: steps.length === 0 ? undefined : steps })
-  const head = `### Run of ${oneLine(workflow)}, ${new Date(startedAt).toISOString()}: ${status} after ${endedAt - startedAt} ms`
+  const head = `### Run of ${heading(workflow)}, ${new Date(startedAt).toISOString()}: ${status} after ${endedAt - startedAt} ms`
   const said = fields.flatMap(([name, value]) =>
     value === undefined ? [] : [`${sentence(name)}:\n\n${fencedValue(value)}`]
   )
@@ -122,6 +122,6 @@ export const runMarkdown = (run: RunRecord.RunRecord): string => {
 }
 
 /** A name in a heading, which ends with its line. */
-export const oneLine = (text: string): string => short(text, longest)
+export const heading = (text: string): string => short(text, longest)
 
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

@@ -12,9 +12,9 @@ import type { Problem } from "../../AgentFile.ts"
 import type { Agents } from "../agents/Agents.ts"
 import type { Environment } from "../Environment.ts"
 import { CliError } from "../failure.ts"
+import { fileText } from "../given.ts"
 import { problemText, sorted } from "../problems.ts"
 import type { Place } from "../yaml/places.ts"
-import { fileText } from "./input.ts"
 import { placesOfPaths } from "./places.ts"
 
 /** A definition that was read, and of which nothing more is known. */

@@ -1,30 +1,10 @@
 /** What a workflow is given. */
-import { FileSystem } from "@effect/platform/FileSystem"
-import { Path } from "@effect/platform/Path"
+import type { FileSystem } from "@effect/platform/FileSystem"
+import type { Path } from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import { Environment } from "../Environment.ts"
-import { type CliError, failed, usage } from "../failure.ts"
-
-/** The text of bytes. `what`: where they come from, for a person. */
-const textOf = (bytes: Uint8Array, what: string): Effect.Effect<string, CliError> =>
-  Effect.try({
-    try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
-    catch: () => usage(`${what} is no text in UTF-8.`)
-  })
-
-/** The text of a file, by its path from the folder on in which the command was called. */
-export const fileText = (file: string): Effect.Effect<string, CliError, Environment | FileSystem | Path> =>
-  Effect.gen(function* () {
-    const { cwd } = yield* Environment
-    const fs = yield* FileSystem
-    const path = yield* Path
-    const bytes = yield* Effect.mapError(fs.readFile(path.resolve(cwd, file)), (error) => {
-      if (error._tag !== "SystemError") return failed(error.message, error)
-      if (error.reason === "NotFound") return usage(`There is no file "${file}".`)
-      return usage(`The file "${file}" cannot be read: ${error.message}`)
-    })
-    return yield* textOf(bytes, `The file "${file}"`)
-  })
+import { type CliError, usage } from "../failure.ts"
+import { fileText, textOf } from "../given.ts"
 
 /**
  * JSON as what it says, and anything else as text. What is given as an argument counts;
@@ -43,7 +23,7 @@ export const readInput = (given: {
     if (file !== undefined) return valueOf(yield* fileText(file))
     const { input } = yield* Environment
     if (input.isTerminal) return ""
-    return valueOf(yield* textOf(yield* input.read, "Standard input"))
+    return valueOf(yield* textOf("Standard input", yield* input.read))
   })
 
 const valueOf = (text: string): unknown => {
