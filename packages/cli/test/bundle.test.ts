@@ -89,6 +89,15 @@ for await (const line of createInterface({ input: process.stdin })) {
   expect(asked.out).toContain("12 rooms")
 })
 
+it("what is wrong with a workflow is told, with where it stands", async () => {
+  const world = makeWorld({ "wrong.yaml": "name: w\nnode: { type: agent, name: ask, agent: nobody }\n" })
+  for (const command of ["check", "run"]) {
+    const { err, status } = await heddle(world, "workflow", command, "wrong.yaml")
+    expect(err).toContain("wrong.yaml:2:33: error: node.agent: ")
+    expect(status).toBe(command === "check" ? 1 : 2)
+  }
+})
+
 /** Runs the bundle with its output where a shell puts it. */
 const inShell = ({ home, project }: ReturnType<typeof makeWorld>, line: string) =>
   spawnSync("bash", ["-c", line], {
