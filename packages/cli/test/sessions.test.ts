@@ -10,6 +10,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
 import { ofProject } from "../src/internal/workflow/history.ts"
+import { makePerson, scripted } from "./person.ts"
 import { makeWorld, type World } from "./support.ts"
 
 const exchange = (question: string, answer: string): Conversations.NewExchange => ({
@@ -53,6 +54,43 @@ const begun = async (): Promise<World> => {
 }
 
 const db = ["--db", "x.db"]
+
+describe("an exchange that cannot be kept", () => {
+  /** A world whose model lets nothing more be written once it is asked. */
+  const full = () => {
+    const world = makeWorld({ "agents/clerk.md": "You answer." })
+    const { provider } = scripted(() => {
+      const file = new Database(path.join(world.project, "x.db"))
+      file.exec(
+        "CREATE TRIGGER IF NOT EXISTS full BEFORE INSERT ON heddle_exchanges BEGIN SELECT RAISE(FAIL, 'no room'); END"
+      )
+      file.close()
+      return "At nine."
+    })
+    return { ...world, options: { providers: [provider], variables: { HEDDLE_MODEL: "scripted/model" } } }
+  }
+  const lost = { status: 1, out: "At nine.\n", err: expect.stringMatching(/^! not kept: The file .*x\.db .*no room/) }
+
+  it("fails a run in a session, whose answer is shown all the same", async () => {
+    const { heddle, options, project } = full()
+    const result = await heddle(["run", "clerk", "When?", "--session", "s", ...db], options)
+    expect(result).toEqual(lost)
+    expect(result.err).toContain("heddle: The answer was not kept")
+    expect(result.err.replaceAll(path.join(project, "x.db"), "")).not.toContain(project)
+    expect(result.err).not.toContain("append")
+    // A run that belongs to no session has nothing to keep.
+    expect((await heddle(["run", "clerk", "When?", ...db], options)).status).toBe(0)
+  })
+
+  it("fails a line of a chat", async () => {
+    const { heddle, options } = full()
+    const lines = makePerson(["When?"], { isTerminal: false }).service
+    const result = await heddle(["chat", "clerk", "--session", "s", ...db], { ...options, lines })
+    expect(result).toEqual(lost)
+    expect(result.err).toContain("Error: The answer was not kept")
+    expect(result.err).toContain("1 of 1 lines came to nothing")
+  })
+})
 
 describe("sessions list", () => {
   it("lists the sessions of this project alone, with what is in them", async () => {

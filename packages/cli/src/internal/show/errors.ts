@@ -52,6 +52,14 @@ export const told = (error: unknown, { name, path }: Pick<AgentFile, "name" | "p
   return failed(`The run of "${name}" failed: ${message}`, error)
 }
 
+/** Why an exchange could not be kept, for a person; nothing if it is about something else. */
+export const unkept = (error: unknown): string | undefined => {
+  if (error instanceof MemoryErrors.ConversationChanged) return "the conversation has changed meanwhile"
+  // A summary that is not written now is written later.
+  if (!(error instanceof MemoryErrors.ConversationsUnavailable) || error.operation === "summarize") return undefined
+  return error.cause instanceof DatabaseError ? databaseText(error.cause) : clean(describe(error.cause))
+}
+
 /** What is wrong with a database, for those who have this command and not its packages. */
 export const databaseText = ({ message }: DatabaseError): string =>
   clean(message.replace("Update @heddle/sql", "Update heddle"))
