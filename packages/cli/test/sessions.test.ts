@@ -6,7 +6,7 @@ import { HistoryStore, type RunRecord } from "@heddle/workflow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import Database from "libsql"
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
 import { ofProject } from "../src/internal/workflow/history.ts"
@@ -89,6 +89,56 @@ describe("an exchange that cannot be kept", () => {
     expect(result).toEqual(lost)
     expect(result.err).toContain("Error: The answer was not kept")
     expect(result.err).toContain("1 of 1 lines came to nothing")
+  })
+})
+
+describe("the file in which conversations are kept", () => {
+  const rights = (file: string) => (statSync(file).mode & 0o777).toString(8)
+  const run = ["run", "assistant", "Hello", "--session", "s"]
+
+  it("is for its user alone, with its folder and what stands beside it, if the command makes it", async () => {
+    const { heddle, home } = makeWorld()
+    const folder = path.join(home, ".local/share/heddle")
+    const seen: Record<string, string> = {}
+    const { provider } = scripted(() => {
+      for (const name of readdirSync(folder)) seen[name] = rights(path.join(folder, name))
+      return "Hello."
+    })
+    await heddle([...run, "--model", "scripted/model"], { providers: [provider] })
+    expect(rights(folder)).toBe("700")
+    expect(seen).toEqual({ "heddle.db": "600", "heddle.db-shm": "600", "heddle.db-wal": "600" })
+  })
+
+  it("keeps the rights that somebody has given it", async () => {
+    const { heddle, project } = makeWorld()
+    mkdirSync(path.join(project, "kept"))
+    writeFileSync(path.join(project, "kept/x.db"), "")
+    chmodSync(path.join(project, "kept"), 0o755)
+    chmodSync(path.join(project, "kept/x.db"), 0o644)
+    expect((await heddle([...run, "--db", "kept/x.db"])).status).toBe(0)
+    expect([rights(path.join(project, "kept")), rights(path.join(project, "kept/x.db"))]).toEqual(["755", "644"])
+  })
+
+  it.runIf(existsSync("/proc/self"))("is told of where it cannot be made", async () => {
+    const { heddle } = makeWorld()
+    const variables = { XDG_DATA_HOME: "/proc/x" }
+    const { err, status } = await heddle(run, { variables })
+    expect({ err, status }).toEqual({ status: 1, err: expect.stringContaining("The file /proc/x/heddle/heddle.db ") })
+    expect((await heddle(["doctor"], { variables })).out).toContain("✗ data folder: /proc cannot be written")
+  })
+
+  it("is told of in the same words by every command if a newer version has written it", async () => {
+    const { heddle, project } = await begun()
+    const file = path.join(project, "x.db")
+    const newer = new Database(file)
+    newer.exec("INSERT INTO heddle_layouts VALUES (999)")
+    newer.close()
+    mkdirSync(path.join(project, "notes"))
+    const message = `The file ${file} was written by a newer version of heddle. Update heddle, or name another file with --db.`
+    for (const args of [[...run], ["sessions", "list"], ["index", "notes"]]) {
+      expect(await heddle([...args, ...db])).toMatchObject({ status: 1, err: `heddle: ${message}\n` })
+    }
+    expect((await heddle(["doctor", ...db])).out).toContain(`✗ database: ${message}`)
   })
 })
 

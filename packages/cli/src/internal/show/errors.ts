@@ -44,7 +44,7 @@ export const told = (error: unknown, { name, path }: Pick<AgentFile, "name" | "p
     )
   }
   if (error instanceof MemoryErrors.ConversationsUnavailable && error.cause instanceof DatabaseError) {
-    return failed(databaseText(error.cause), error)
+    return failed(clean(error.cause.message), error)
   }
   if (error instanceof MemoryErrors.InvalidMemory || error instanceof RagErrors.InvalidRag) {
     return usage(`${path}: ${message}`)
@@ -57,12 +57,8 @@ export const unkept = (error: unknown): string | undefined => {
   if (error instanceof MemoryErrors.ConversationChanged) return "the conversation has changed meanwhile"
   // A summary that is not written now is written later.
   if (!(error instanceof MemoryErrors.ConversationsUnavailable) || error.operation === "summarize") return undefined
-  return error.cause instanceof DatabaseError ? databaseText(error.cause) : clean(describe(error.cause))
+  return clean(describe(error.cause))
 }
-
-/** What is wrong with a database, for those who have this command and not its packages. */
-export const databaseText = ({ message }: DatabaseError): string =>
-  clean(message.replace("Update @heddle/sql", "Update heddle"))
 
 const hasWayOut = ({ cause }: Errors.ModelError): boolean =>
   typeof cause === "object" && cause !== null && "_tag" in cause && cause._tag === "ModelUnavailable"
