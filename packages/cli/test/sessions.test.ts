@@ -316,7 +316,7 @@ describe("a database file", () => {
     file.close()
     const { err, status } = await heddle(["sessions", "list", ...db])
     expect(status).toBe(1)
-    expect(err).toContain("layout 99")
+    expect(err).toContain("newer version of heddle")
   })
 
   it("that is a folder is told of", async () => {
