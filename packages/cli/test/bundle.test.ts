@@ -135,6 +135,36 @@ it.runIf(existsSync("/dev/full"))("output that cannot be written is told of, and
   }
 })
 
+it("a run that is cancelled says so in its last line of JSON", async () => {
+  // It never answers.
+  const server = createServer(() => {})
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  const world = makeWorld({
+    ".heddle/config.yaml": `models: [{ name: slow, provider: openai-compatible, model: x, baseUrl: "${baseUrl}" }]\n`
+  })
+  const args = ["run", "assistant", "Hello", "--model", "slow", "--json"]
+  const program = spawn(process.execPath, [path.join(outdir, "heddle.mjs"), ...args], {
+    cwd: world.project,
+    env: { PATH: process.env["PATH"], HOME: world.home },
+    stdio: ["ignore", "pipe", "ignore"]
+  })
+  let out = ""
+  program.stdout.on("data", (piece: Buffer) => {
+    if (out === "") program.kill("SIGINT")
+    out += piece.toString()
+  })
+  const status = await new Promise((ended) => program.once("close", ended))
+  server.closeAllConnections()
+  server.close()
+  const tags = out
+    .trimEnd()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { readonly _tag: string })._tag)
+  expect({ status, first: tags[0], last: tags.at(-1) }).toEqual({ status: 130, first: "RunStarted", last: "Cancelled" })
+  expect(tags.filter((tag) => tag === "Cancelled")).toHaveLength(1)
+})
+
 it("a second signal ends a command that does not end by itself", async () => {
   const world = makeWorld()
   const program = spawn(process.execPath, [path.join(outdir, "heddle.mjs"), "run", "assistant"], {

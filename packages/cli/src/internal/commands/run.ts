@@ -60,6 +60,7 @@ export const run = Command.make(
             yield* Agent.stream(runnable, asked, call).pipe(
               Stream.runForEach(shown.event),
               Effect.mapError((error) => told(error, found)),
+              Effect.onInterrupt(() => shown.cancelled),
               Effect.ensuring(shown.end),
               Effect.zipRight(shown.kept),
               Session.within(name ?? "run")
