@@ -237,6 +237,21 @@ describe("lint", () => {
     expect(told.some((line) => line.startsWith("agents/c.md"))).toBe(false)
   })
 
+  it("tells of one mistake in a JSON Schema once, with what may be meant", async () => {
+    const world = makeWorld({
+      "agents/a.md": "---\noutput:\n  type: array\n  items: { type: strng }\n  minItems: few\n---\nx",
+      "agents/b.md": "---\noutput: { type: 5 }\n---\nx"
+    })
+    const { told } = await linted(world)
+    expect(told.map((line) => line.replace(/there are .*;/, "…"))).toEqual([
+      'agents/a.md:4:18: error: output.items.type: is no JSON Schema: unknown type "strng": … is "string" meant?',
+      "agents/a.md:5:13: error: output.minItems: is no JSON Schema: must be integer",
+      expect.stringMatching(
+        /^agents\/b\.md:2:17: error: output\.type: is no JSON Schema: expected one of array, boolean,/
+      )
+    ])
+  })
+
   it("tells of models that nobody has, which no run could use", async () => {
     const world = makeWorld({
       ".heddle/config.yaml": "model: quick\nmodels: [{ name: fast, provider: offlin, model: x }]\n",
