@@ -296,6 +296,12 @@ describe("sessions delete", () => {
   })
 })
 
+it("a session that is not there is told of with the nearest one, in whole sentences", async () => {
+  const { heddle } = await begun()
+  const { err } = await heddle(["sessions", "show", "ss", ...db])
+  expect(err).toBe('heddle: unknown session "ss": there are "s"; is "s" meant? `heddle sessions list` lists them.\n')
+})
+
 describe("a database file", () => {
   it("that is damaged is told of, and left as it is", async () => {
     const { heddle, project } = await begun()

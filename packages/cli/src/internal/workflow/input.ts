@@ -4,6 +4,8 @@ import { Path } from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import { Environment } from "../Environment.ts"
 import { type CliError, failed, usage } from "../failure.ts"
+import { Output } from "../Output.ts"
+import { paint } from "../text.ts"
 
 /** The text of bytes. `what`: where they come from, for a person. */
 const textOf = (bytes: Uint8Array, what: string): Effect.Effect<string, CliError> =>
@@ -28,12 +30,13 @@ export const fileText = (file: string): Effect.Effect<string, CliError, Environm
 
 /**
  * JSON as what it says, and anything else as text. What is given as an argument counts;
- * then a file; then standard input, without the end of its last line.
+ * then a file; then standard input, without the end of its last line. Without any of
+ * them it is `null`, and that is said.
  */
 export const readInput = (given: {
   readonly text: string | undefined
   readonly file: string | undefined
-}): Effect.Effect<unknown, CliError, Environment | FileSystem | Path> =>
+}): Effect.Effect<unknown, CliError, Environment | Output | FileSystem | Path> =>
   Effect.gen(function* () {
     const { file, text } = given
     if (text !== undefined && file !== undefined) {
@@ -42,8 +45,11 @@ export const readInput = (given: {
     if (text !== undefined) return valueOf(text)
     if (file !== undefined) return valueOf(yield* fileText(file))
     const { input } = yield* Environment
-    if (input.isTerminal) return ""
-    return valueOf(yield* textOf(yield* input.read, "Standard input"))
+    const said = input.isTerminal ? "" : yield* textOf(yield* input.read, "Standard input")
+    if (said.trim() !== "") return valueOf(said)
+    const { err } = yield* Output
+    yield* err.write(`${paint(err, "dim", "The workflow is given no input: its input is null.")}\n`)
+    return null
   })
 
 const valueOf = (text: string): unknown => {
