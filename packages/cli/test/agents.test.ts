@@ -237,19 +237,35 @@ describe("lint", () => {
     expect(told.some((line) => line.startsWith("agents/c.md"))).toBe(false)
   })
 
-  it("warns of models that nobody has", async () => {
+  it("tells of one mistake in a JSON Schema once, with what may be meant", async () => {
+    const world = makeWorld({
+      "agents/a.md": "---\noutput:\n  type: array\n  items: { type: strng }\n  minItems: few\n---\nx",
+      "agents/b.md": "---\noutput: { type: 5 }\n---\nx"
+    })
+    const { told } = await linted(world)
+    expect(told.map((line) => line.replace(/there are .*;/, "…"))).toEqual([
+      'agents/a.md:4:18: error: output.items.type: is no JSON Schema: unknown type "strng": … is "string" meant?',
+      "agents/a.md:5:13: error: output.minItems: is no JSON Schema: must be integer",
+      expect.stringMatching(
+        /^agents\/b\.md:2:17: error: output\.type: is no JSON Schema: expected one of array, boolean,/
+      )
+    ])
+  })
+
+  it("tells of models that nobody has, which no run could use", async () => {
     const world = makeWorld({
       ".heddle/config.yaml": "model: quick\nmodels: [{ name: fast, provider: offlin, model: x }]\n",
       "agents/a.md": "---\nmodel: fast\n---\nx",
       "agents/b.md": "---\nmodel: offline/offline\n---\nx",
-      "agents/c.md": "---\nmodel: anthropc/claude\n---\nx"
+      "agents/c.md": "---\nmodel: anthropc/claude\nmemory: { summaryModel: fats }\n---\nx"
     })
     const { status, told } = await linted(world)
-    expect(status).toBe(0)
+    expect(status).toBe(1)
     expect(told.map((line) => line.replace(/there are .*;/, "…"))).toEqual([
-      '.heddle/config.yaml:1:8: warning: unknown model "quick": there are "fast" (or provider/model)',
-      '.heddle/config.yaml:2:34: warning: unknown provider "offlin": … is "offline" meant?',
-      'agents/c.md:2:8: warning: unknown provider "anthropc": … is "anthropic" meant?'
+      '.heddle/config.yaml:1:8: error: unknown model "quick": there are "fast" (or provider/model)',
+      '.heddle/config.yaml:2:34: error: unknown provider "offlin": … is "offline" meant?',
+      'agents/c.md:2:8: error: unknown provider "anthropc": … is "anthropic" meant?',
+      'agents/c.md:3:25: error: unknown model "fats": … is "fast" meant? (or provider/model)'
     ])
   })
 

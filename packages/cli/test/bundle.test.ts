@@ -89,6 +89,15 @@ for await (const line of createInterface({ input: process.stdin })) {
   expect(asked.out).toContain("12 rooms")
 })
 
+it("what is wrong with a workflow is told, with where it stands", async () => {
+  const world = makeWorld({ "wrong.yaml": "name: w\nnode: { type: agent, name: ask, agent: nobody }\n" })
+  for (const command of ["check", "run"]) {
+    const { err, status } = await heddle(world, "workflow", command, "wrong.yaml")
+    expect(err).toContain("wrong.yaml:2:33: error: node.agent: ")
+    expect(status).toBe(command === "check" ? 1 : 2)
+  }
+})
+
 /** Runs the bundle with its output where a shell puts it. */
 const inShell = ({ home, project }: ReturnType<typeof makeWorld>, line: string) =>
   spawnSync("bash", ["-c", line], {
@@ -124,6 +133,36 @@ it.runIf(existsSync("/dev/full"))("output that cannot be written is told of, and
     expect({ args, signal, status }).toEqual({ args, signal: null, status: 1 })
     expect(stderr).toContain("The output cannot be written: ENOSPC")
   }
+})
+
+it("a run that is cancelled says so in its last line of JSON", async () => {
+  // It never answers.
+  const server = createServer(() => {})
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+  const world = makeWorld({
+    ".heddle/config.yaml": `models: [{ name: slow, provider: openai-compatible, model: x, baseUrl: "${baseUrl}" }]\n`
+  })
+  const args = ["run", "assistant", "Hello", "--model", "slow", "--json"]
+  const program = spawn(process.execPath, [path.join(outdir, "heddle.mjs"), ...args], {
+    cwd: world.project,
+    env: { PATH: process.env["PATH"], HOME: world.home },
+    stdio: ["ignore", "pipe", "ignore"]
+  })
+  let out = ""
+  program.stdout.on("data", (piece: Buffer) => {
+    if (out === "") program.kill("SIGINT")
+    out += piece.toString()
+  })
+  const status = await new Promise((ended) => program.once("close", ended))
+  server.closeAllConnections()
+  server.close()
+  const tags = out
+    .trimEnd()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { readonly _tag: string })._tag)
+  expect({ status, first: tags[0], last: tags.at(-1) }).toEqual({ status: 130, first: "RunStarted", last: "Cancelled" })
+  expect(tags.filter((tag) => tag === "Cancelled")).toHaveLength(1)
 })
 
 it("a second signal ends a command that does not end by itself", async () => {

@@ -102,7 +102,7 @@ describe("doctor", () => {
     file.close()
     const { out, status } = await heddle(["doctor", "--db", "x.db"])
     expect(status).toBe(1)
-    expect(out).toMatch(/✗ database: .*layout 99.*Update/)
+    expect(out).toMatch(/✗ database: .*newer version.*Update/)
   })
 
   it("a file where the folder of the database should be is told of", async () => {

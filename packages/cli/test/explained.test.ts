@@ -107,7 +107,7 @@ it("all that is wrong is told at once, with the file", async () => {
   const { pipeline, problems } = await explain(files, "terse")
   expect(pipeline).toBe("")
   expect(problems).toEqual([
-    expect.stringContaining('agents/terse.md: model: unknown provider "opnai"'),
+    expect.stringContaining('has an unknown provider "opnai"'),
     'agents/terse.md: memory.summaryModel: the model "openai/gpt-5" needs an API key: set the environment variable OPENAI_API_KEY',
     "agents/terse.md: mcp.hub.headers.authorization: the environment variable HUB_TOKEN is not set",
     expect.stringContaining('is "clerk" meant?'),

@@ -50,7 +50,9 @@ it("the closest one who names a model is heard", async () => {
   write("~/.config/heddle/config.yaml", "model: five/user\n")
   expect(await of("clerk", key)).toContain("five/user")
   write(".heddle/config.yaml", "model: four/project\n")
-  expect(await of("clerk", key)).toContain('.heddle/config.yaml: unknown provider "four"')
+  expect(await of("clerk", key)).toContain(
+    '.heddle/config.yaml: the model "four/project" has an unknown provider "four"'
+  )
 })
 
 it("a local Ollama answers where there is no key, with the first model that is no embedding", async () => {
@@ -128,4 +130,18 @@ it("a name of the configuration stands for its model, and its key has to be ther
     "offline/offline",
     "openai/gpt-5"
   ])
+})
+
+it("a model of the configuration that makes no sense is told of where it is asked for, and nowhere else", async () => {
+  const { heddle } = makeWorld({
+    ...clerk,
+    "agents/own.md": "---\nmodel: fast\n---\nHi.\n",
+    ".heddle/config.yaml": "models: [{ name: fast, provider: offlin, model: x }]\n"
+  })
+  expect(await heddle(["run", "clerk", "Hi"])).toMatchObject({ status: 0 })
+  const { err, status } = await heddle(["run", "own", "Hi"])
+  expect(status).toBe(2)
+  expect(err).toContain('agents/own.md: model: the model "fast" of the configuration has an unknown provider "offlin"')
+  expect(err).not.toContain("ModelRegistry")
+  expect((await heddle(["run", "clerk", "Hi", "--model", "fats"])).err).toContain('is "fast" meant? A model is named')
 })

@@ -6,10 +6,11 @@ import { HistoryStore, type RunRecord } from "@heddle/workflow"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import Database from "libsql"
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
 import { ofProject } from "../src/internal/workflow/history.ts"
+import { makePerson, scripted } from "./person.ts"
 import { makeWorld, type World } from "./support.ts"
 
 const exchange = (question: string, answer: string): Conversations.NewExchange => ({
@@ -53,6 +54,93 @@ const begun = async (): Promise<World> => {
 }
 
 const db = ["--db", "x.db"]
+
+describe("an exchange that cannot be kept", () => {
+  /** A world whose model lets nothing more be written once it is asked. */
+  const full = () => {
+    const world = makeWorld({ "agents/clerk.md": "You answer." })
+    const { provider } = scripted(() => {
+      const file = new Database(path.join(world.project, "x.db"))
+      file.exec(
+        "CREATE TRIGGER IF NOT EXISTS full BEFORE INSERT ON heddle_exchanges BEGIN SELECT RAISE(FAIL, 'no room'); END"
+      )
+      file.close()
+      return "At nine."
+    })
+    return { ...world, options: { providers: [provider], variables: { HEDDLE_MODEL: "scripted/model" } } }
+  }
+  const lost = { status: 1, out: "At nine.\n", err: expect.stringMatching(/^! not kept: The file .*x\.db .*no room/) }
+
+  it("fails a run in a session, whose answer is shown all the same", async () => {
+    const { heddle, options, project } = full()
+    const result = await heddle(["run", "clerk", "When?", "--session", "s", ...db], options)
+    expect(result).toEqual(lost)
+    expect(result.err).toContain("heddle: The answer was not kept")
+    expect(result.err.replaceAll(path.join(project, "x.db"), "")).not.toContain(project)
+    expect(result.err).not.toContain("append")
+    // A run that belongs to no session has nothing to keep.
+    expect((await heddle(["run", "clerk", "When?", ...db], options)).status).toBe(0)
+  })
+
+  it("fails a line of a chat", async () => {
+    const { heddle, options } = full()
+    const lines = makePerson(["When?"], { isTerminal: false }).service
+    const result = await heddle(["chat", "clerk", "--session", "s", ...db], { ...options, lines })
+    expect(result).toEqual(lost)
+    expect(result.err).toContain("Error: The answer was not kept")
+    expect(result.err).toContain("1 of 1 lines came to nothing")
+  })
+})
+
+describe("the file in which conversations are kept", () => {
+  const rights = (file: string) => (statSync(file).mode & 0o777).toString(8)
+  const run = ["run", "assistant", "Hello", "--session", "s"]
+
+  it("is for its user alone, with its folder and what stands beside it, if the command makes it", async () => {
+    const { heddle, home } = makeWorld()
+    const folder = path.join(home, ".local/share/heddle")
+    const seen: Record<string, string> = {}
+    const { provider } = scripted(() => {
+      for (const name of readdirSync(folder)) seen[name] = rights(path.join(folder, name))
+      return "Hello."
+    })
+    await heddle([...run, "--model", "scripted/model"], { providers: [provider] })
+    expect(rights(folder)).toBe("700")
+    expect(seen).toEqual({ "heddle.db": "600", "heddle.db-shm": "600", "heddle.db-wal": "600" })
+  })
+
+  it("keeps the rights that somebody has given it", async () => {
+    const { heddle, project } = makeWorld()
+    mkdirSync(path.join(project, "kept"))
+    writeFileSync(path.join(project, "kept/x.db"), "")
+    chmodSync(path.join(project, "kept"), 0o755)
+    chmodSync(path.join(project, "kept/x.db"), 0o644)
+    expect((await heddle([...run, "--db", "kept/x.db"])).status).toBe(0)
+    expect([rights(path.join(project, "kept")), rights(path.join(project, "kept/x.db"))]).toEqual(["755", "644"])
+  })
+
+  it.runIf(existsSync("/proc/self"))("is told of where it cannot be made", async () => {
+    const { heddle } = makeWorld()
+    const variables = { XDG_DATA_HOME: "/proc/x" }
+    const { err, status } = await heddle(run, { variables })
+    expect({ err, status }).toEqual({ status: 1, err: expect.stringContaining("The file /proc/x/heddle/heddle.db ") })
+    expect((await heddle(["doctor"], { variables })).out).toContain("✗ data folder: /proc cannot be written")
+  })
+
+  it("is told of in the same words by every command if a newer version has written it", async () => {
+    const { heddle, project } = await begun()
+    const file = path.join(project, "x.db")
+    const newer = new Database(file)
+    newer.exec("INSERT INTO heddle_layouts VALUES (999)")
+    newer.close()
+    mkdirSync(path.join(project, "notes"))
+    const message = `The file ${file} was written by a newer version of heddle. Update heddle, or name another file with --db.`
+    for (const args of [[...run], ["sessions", "list"], ["index", "notes"]]) {
+      expect(await heddle([...args, ...db])).toMatchObject({ status: 1, err: `heddle: ${message}\n` })
+    }
+    expect((await heddle(["doctor", ...db])).out).toContain(`✗ database: ${message}`)
+  })
+})
 
 describe("sessions list", () => {
   it("lists the sessions of this project alone, with what is in them", async () => {
@@ -208,6 +296,12 @@ describe("sessions delete", () => {
   })
 })
 
+it("a session that is not there is told of with the nearest one, in whole sentences", async () => {
+  const { heddle } = await begun()
+  const { err } = await heddle(["sessions", "show", "ss", ...db])
+  expect(err).toBe('heddle: unknown session "ss": there are "s"; is "s" meant? `heddle sessions list` lists them.\n')
+})
+
 describe("a database file", () => {
   it("that is damaged is told of, and left as it is", async () => {
     const { heddle, project } = await begun()
@@ -228,7 +322,7 @@ describe("a database file", () => {
     file.close()
     const { err, status } = await heddle(["sessions", "list", ...db])
     expect(status).toBe(1)
-    expect(err).toContain("layout 99")
+    expect(err).toContain("newer version of heddle")
   })
 
   it("that is a folder is told of", async () => {

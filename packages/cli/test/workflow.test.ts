@@ -58,6 +58,21 @@ node: { type: agent, name: draft, agent: writer, prompt: "type(value) == map ? v
     expect(questions()).toEqual([told, told])
   })
 
+  it("is given null where there is no input, which is said", async () => {
+    const { heddle } = makeWorld({
+      ...files,
+      "w.yaml":
+        "name: w\nnode: { type: agent, name: draft, agent: writer, prompt: \"value == null ? 'null' : 'other'\" }\n"
+    })
+    const { providers, questions } = scripted(() => "Done.")
+    for (const input of [{}, { input: "" }, { input: "\n" }]) {
+      const { err, status } = await heddle(["workflow", "run", "w.yaml", ...withModel], { providers, ...input })
+      expect(status).toBe(0)
+      expect(err).toContain("The workflow is given no input: its input is null.\n")
+    }
+    expect(questions()).toEqual(["null", "null", "null"])
+  })
+
   it("is given a file, and not two things at once", async () => {
     const { heddle, write } = makeWorld(files)
     write("topic.txt", "looms")

@@ -29,14 +29,16 @@ export const unknownName = (kind: string, name: string, known: ReadonlyArray<str
 export const quoted = (name: string): string =>
   JSON.stringify(name.length > most.quoted ? `${name.slice(0, most.quoted)}…` : name)
 
-/** The name that looks most like this one, if one does. */
+/** The name that looks most like this one, if one does: with at the most a third of the letters of the longer one wrong, and not all. */
 const nearest = (name: string, known: ReadonlyArray<string>): string | undefined => {
   if (name.length > most.letters) return undefined
   let best: string | undefined = undefined
-  let least = Math.ceil(name.length / 3) + 1
+  let least = Infinity
   for (const other of known) {
-    const edits = other.length > most.letters ? Infinity : distance(name.toLowerCase(), other.toLowerCase())
-    if (edits < least) {
+    if (other.length > most.letters) continue
+    const allowed = Math.max(1, Math.floor(Math.max(name.length, other.length) / 3))
+    const edits = distance(name.toLowerCase(), other.toLowerCase())
+    if (edits < least && edits <= allowed && edits < name.length) {
       best = other
       least = edits
     }
@@ -44,14 +46,25 @@ const nearest = (name: string, known: ReadonlyArray<string>): string | undefined
   return best
 }
 
-/** How many letters have to be put in, taken out or changed to get from one text to another. */
+/** How many letters have to be put in, taken out, changed, or swapped with the next one, to get from one text to another. */
 const distance = (a: string, b: string): number => {
+  let before: ReadonlyArray<number> = []
   let row = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
     for (let j = 1; j <= b.length; j++) {
-      next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)))
+      const isSame = a[i - 1] === b[j - 1]
+      const isSwapped = !isSame && i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      next.push(
+        Math.min(
+          next[j - 1]! + 1,
+          row[j]! + 1,
+          row[j - 1]! + (isSame ? 0 : 1),
+          isSwapped ? before[j - 2]! + 1 : Infinity
+        )
+      )
     }
+    before = row
     row = next
   }
   return row[b.length]!

@@ -3,6 +3,7 @@
  * misleading: it takes an option that it does not know for a prompt.
  */
 import { unknownName } from "@heddle/core/names"
+import { sentence } from "./text.ts"
 import type { Help } from "./help.ts"
 
 /** What every command understands, and what the library does. */
@@ -34,11 +35,8 @@ export const wrongWith = (rest: ReadonlyArray<string>, help: Help): string | und
     const option = /^--?[a-zA-Z][^\s=]*/.exec(given[i]!)?.[0]
     if (option === undefined || /\s/.test(given[i]!.split("=")[0]!)) continue
     if (!known.includes(option)) {
-      return `${unknownName(
-        "option",
-        option,
-        known.filter((one) => takesValue.has(one))
-      )}. A text that begins with a dash comes by standard input.`
+      const there = known.filter((one) => takesValue.has(one))
+      return `${sentence(unknownName("option", option, there))} A text that begins with a dash comes by standard input.`
     }
     if (takesValue.get(option) !== true || given[i]!.includes("=")) continue
     if (given[i + 1] === undefined) return `${option} needs a value`

@@ -97,7 +97,7 @@ const consoleOf = (out: Sheet, err: Sheet): Console.Console => {
     [Console.TypeId]: Console.TypeId,
     log: (...args) => write(out)(args.join(" ")),
     info: (...args) => write(out)(args.join(" ")),
-    error: (...args) => write(err)(args.join(" ")),
+    error: (...args) => write(err)(`heddle: ${args.join(" ")}`),
     warn: (...args) => write(err)(args.join(" ")),
     debug: nothing,
     trace: nothing,

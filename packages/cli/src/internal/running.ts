@@ -24,7 +24,6 @@ import { type Choice, choose, models, nothing } from "./models/choose.ts"
 import { Output } from "./Output.ts"
 import { Project } from "./Project.ts"
 import { fleeting, layer, searching, type Services, stored } from "./services.ts"
-import { databaseText } from "./show/errors.ts"
 import { screenOf } from "./show/Screen.ts"
 import { paint } from "./text.ts"
 
@@ -146,7 +145,7 @@ export const running = <A, E, R>(
           Layer.mapError(services, (error) =>
             error._tag === "ModelUnavailable"
               ? usage(`In the configuration: ${error.message}`)
-              : failed(databaseText(error), error)
+              : failed(error.message, error)
           )
         ),
         Effect.withConfigProvider(ConfigProvider.fromMap(variables))

@@ -2,16 +2,18 @@
  * What agents and workflows run on: the models, and what is kept.
  */
 import { FileSystem } from "@effect/platform/FileSystem"
+import type { Path } from "@effect/platform/Path"
 import type { ChatModel } from "@heddle/core"
 import { Conversations, Summaries } from "@heddle/memory"
 import { type ModelProvider, ModelRegistry } from "@heddle/models"
 import * as aiSdk from "@heddle/models/aiSdk"
 import { type DocumentIndex, LexicalIndex, RagErrors, Retriever } from "@heddle/rag"
-import type { DatabaseError } from "@heddle/sql"
+import { DatabaseError, fromCause } from "@heddle/sql/DatabaseError"
 import { HistoryStore } from "@heddle/workflow"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { makeFile } from "./files.ts"
 
 /** What is kept: in the file, or for as long as the command runs. */
 export type Stores =
@@ -20,14 +22,27 @@ export type Stores =
 /** What agents and workflows run on. */
 export type Services = Stores | Summaries.Summaries | ChatModel.ChatModel | ModelRegistry.ModelRegistry
 
-/** What is kept in a file. */
-export const stored = (filename: string): Layer.Layer<Stores, DatabaseError.DatabaseError> =>
+/** What is kept in a file, which its user alone can read if it is made for that. */
+export const stored = (filename: string): Layer.Layer<Stores, DatabaseError, FileSystem | Path> =>
   Layer.unwrapEffect(
-    Effect.map(
-      Effect.promise(() => import("./stored.ts")),
-      ({ stored }) => stored(filename)
-    )
+    Effect.gen(function* () {
+      yield* Effect.mapError(makeFile(filename), (error) => fromCause(`The file ${filename}`, error.cause ?? error))
+      const { stored } = yield* Effect.promise(() => import("./stored.ts"))
+      return Layer.mapError(stored(filename), forPerson(filename))
+    })
   )
+
+/** The error for those who have this command and not its packages. */
+const forPerson =
+  (filename: string) =>
+  (error: DatabaseError): DatabaseError =>
+    error.reason === "Newer"
+      ? new DatabaseError({
+          reason: error.reason,
+          message: `The file ${filename} was written by a newer version of heddle. Update heddle, or name another file with --db.`,
+          cause: error
+        })
+      : error
 
 /** What is kept for as long as the command runs. */
 export const fleeting: Layer.Layer<Stores> = Layer.mergeAll(
@@ -52,7 +67,7 @@ export const searching = (filename: string): Layer.Layer<Retriever.Retriever, ne
           }
           const { indexed } = yield* Effect.promise(() => import("./stored.ts"))
           const context = yield* Effect.mapError(Layer.buildWithScope(indexed(filename), scope), (error) =>
-            unavailable(error.message, error)
+            unavailable(forPerson(filename)(error).message, error)
           )
           return Context.get(context, Retriever.Retriever)
         })

@@ -57,3 +57,6 @@ export const short = (text: string, length: number): string => {
   }
   return most === 0 ? "" : `${out}…`
 }
+
+/** A text with a mark at its end. */
+export const sentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${text}.`)

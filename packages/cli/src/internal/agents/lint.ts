@@ -3,6 +3,7 @@ import { FileSystem } from "@effect/platform/FileSystem"
 import { Path } from "@effect/platform/Path"
 import { unknownName } from "@heddle/core/names"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import type { Problem } from "../../AgentFile.ts"
 import { type Read as ConfigRead, readConfig } from "../config.ts"
 import { Environment } from "../Environment.ts"
@@ -88,27 +89,31 @@ const ofProject = (
 
 type Known = Parameters<typeof modelProblem>[1]
 
-const knownModels = ({ config }: Service): Effect.Effect<Known, never, Extensions> =>
+const knownModels = ({ config }: Pick<Service, "config">): Effect.Effect<Known, never, Extensions> =>
   Effect.map(Extensions, ({ providers }) => ({
     models: config.models?.map(({ name }) => name) ?? [],
     providers: ["offline", ...providers.map(({ name }) => name)]
   }))
 
-/** A warning: another command may have it, and `--model` stands over it. */
-const unknownModel = ({ data: { model }, path, place }: Read, known: Known): ReadonlyArray<Problem> => {
-  const message = modelProblem(model, known)
-  return message === undefined ? [] : [{ path, ...place(["model"]), severity: "warning", message }]
-}
+/** Where the file of an agent names a model. */
+const namesOfModels = [["model"], ["memory", "summaryModel"], ["rag", "notesModel"]] as const
+
+const unknownModel = ({ data, path, place }: Read, known: Known): ReadonlyArray<Problem> =>
+  namesOfModels.flatMap((at): ReadonlyArray<Problem> => {
+    const value = at.reduce<unknown>((inside, key) => (Predicate.isRecord(inside) ? inside[key] : undefined), data)
+    const message = modelProblem(value, known)
+    return message === undefined ? [] : [{ path, ...place(at), severity: "error", message }]
+  })
 
 const unknownModels = ({ at, config }: ConfigRead, known: Known): ReadonlyArray<Problem> => {
   const message = modelProblem(config.model, known)
   const models = config.models ?? []
   return [
-    ...(message === undefined ? [] : [at(["model"], "warning", message)]),
+    ...(message === undefined ? [] : [at(["model"], "error", message)]),
     ...models.flatMap(({ provider }, i) =>
       known.providers.includes(provider)
         ? []
-        : [at(["models", i, "provider"], "warning", unknownName("provider", provider, known.providers))]
+        : [at(["models", i, "provider"], "error", unknownName("provider", provider, known.providers))]
     )
   ]
 }
@@ -183,7 +188,11 @@ const ofConfig = (at: string) =>
     const { shown } = yield* Project
     const path = shown(at)
     const text = yield* readText(at)
-    if (text._tag === "Text") return { problems: readConfig(text.text, path).problems, files: [path] }
+    if (text._tag === "Text") {
+      const read = readConfig(text.text, path)
+      const known = yield* knownModels({ config: read.config })
+      return { problems: [...read.problems, ...unknownModels(read, known)], files: [path] }
+    }
     const message = text._tag === "Refused" ? text.message : "is a folder"
     const place = text._tag === "Refused" ? text.place : { line: 1, column: 1 }
     return { problems: [{ path, ...place, severity: "error", message } as const], files: [path] }

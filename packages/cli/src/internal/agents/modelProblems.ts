@@ -8,7 +8,7 @@ export const modelProblem = (
 ): string | undefined => {
   if (typeof model !== "string" || model === "" || known.models.includes(model)) return undefined
   const slash = model.indexOf("/")
-  if (slash < 0) return `${unknownName("model", model, known.models)} (or provider/model)`
+  if (slash < 0 || slash === model.length - 1) return `${unknownName("model", model, known.models)} (or provider/model)`
   const provider = model.slice(0, slash)
   return known.providers.includes(provider) ? undefined : unknownName("provider", provider, known.providers)
 }

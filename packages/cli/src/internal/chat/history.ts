@@ -5,6 +5,7 @@
 import { FileSystem } from "@effect/platform/FileSystem"
 import { Path } from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
+import { makeFolder } from "../files.ts"
 import { Output } from "../Output.ts"
 import { Project } from "../Project.ts"
 import { paint } from "../text.ts"
@@ -25,6 +26,7 @@ export const open: Effect.Effect<History, never, Project | FileSystem | Path | O
   const path = yield* Path
   const { err } = yield* Output
   const file = path.join(dataFolder, "chat-history")
+  const makeDataFolder = Effect.provide(makeFolder(dataFolder), yield* Effect.context<FileSystem | Path>())
   let told = false
   const orTold = (effect: Effect.Effect<void, Error>) =>
     Effect.catchAll(effect, ({ message }) => {
@@ -51,12 +53,10 @@ export const open: Effect.Effect<History, never, Project | FileSystem | Path | O
         if (lines.length > most.lines) lines.pop()
         return isLasting
           ? orTold(
-              fs
-                .makeDirectory(dataFolder, { recursive: true })
-                .pipe(
-                  Effect.zipRight(fs.writeFileString(file, `${line}\n`, { flag: "a", mode })),
-                  Effect.zipRight(fs.chmod(file, mode))
-                )
+              makeDataFolder.pipe(
+                Effect.zipRight(fs.writeFileString(file, `${line}\n`, { flag: "a", mode })),
+                Effect.zipRight(fs.chmod(file, mode))
+              )
             )
           : Effect.void
       })

@@ -7,6 +7,7 @@ import { ContextMode } from "@heddle/memory"
 import * as Either from "effect/Either"
 import { modeNamed } from "../agents/contextModes.ts"
 import { type CliError, usage } from "../failure.ts"
+import { sentence } from "../text.ts"
 
 /** What a line says. */
 export type Said =
@@ -53,7 +54,7 @@ export const optionsOf = (
   if (option === "--") return Either.right({ rest: rest.slice(2).trim() })
   if (option !== modeOption) {
     const unknown = unknownName("option", option, [modeOption])
-    return Either.left(usage(`${unknown}. Put -- before a text that begins so.`))
+    return Either.left(usage(`${sentence(unknown)} Put -- before a text that begins so.`))
   }
   if (value === undefined || value === "")
     return Either.left(usage(`${modeOption} says which: ${ContextMode.names.join(", ")}.`))

@@ -7,6 +7,7 @@ import { inMode } from "../agents/build.ts"
 import { usage } from "../failure.ts"
 import { Output } from "../Output.ts"
 import { told } from "../show/errors.ts"
+import { keeping } from "../show/keeping.ts"
 import { showing } from "../show/showing.ts"
 import { clean, paint } from "../text.ts"
 import type { Chat } from "./Chat.ts"
@@ -21,11 +22,12 @@ export const say = (chat: Chat, agent: string, { mode, text }: Prompt) =>
     const options = asked === undefined ? {} : yield* inMode(file, asked)
     const { err } = yield* Output
     if (file.name !== chat.agent) yield* err.write(`${paint(err, "cyan", `@${clean(file.name)}`)}\n`)
-    const shown = yield* showing({ structured: file.head.output !== undefined })
+    const shown = keeping(yield* showing({ structured: file.head.output !== undefined }))
     yield* Agent.stream(runnable, text, options).pipe(
       Stream.runForEach(shown.event),
       Effect.mapError((error) => told(error, file)),
       Effect.ensuring(shown.end),
+      Effect.zipRight(shown.kept),
       Session.within(chat.session)
     )
   }).pipe(Effect.scoped)

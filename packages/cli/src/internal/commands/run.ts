@@ -11,6 +11,7 @@ import * as Agents from "../agents/Agents.ts"
 import { inMode } from "../agents/build.ts"
 import { running } from "../running.ts"
 import { told } from "../show/errors.ts"
+import { keeping } from "../show/keeping.ts"
 import { showing } from "../show/showing.ts"
 import {
   allow,
@@ -54,11 +55,14 @@ export const run = Command.make(
             const call = Option.isSome(given.contextMode) ? yield* inMode(found, given.contextMode.value) : {}
             const asked = yield* promptOf(given)
             const runnable = yield* build(found)
-            const shown = yield* showing({ json: given.json, stream, structured: found.head.output !== undefined })
+            const structured = found.head.output !== undefined
+            const shown = keeping(yield* showing({ json: given.json, stream, structured }))
             yield* Agent.stream(runnable, asked, call).pipe(
               Stream.runForEach(shown.event),
               Effect.mapError((error) => told(error, found)),
+              Effect.onInterrupt(() => shown.cancelled),
               Effect.ensuring(shown.end),
+              Effect.zipRight(shown.kept),
               Session.within(name ?? "run")
             )
           }).pipe(Effect.scoped)

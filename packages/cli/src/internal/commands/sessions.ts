@@ -3,6 +3,7 @@ import * as Args from "@effect/cli/Args"
 import * as Command from "@effect/cli/Command"
 import * as CliOptions from "@effect/cli/Options"
 import { FileSystem } from "@effect/platform/FileSystem"
+import type { Path } from "@effect/platform/Path"
 import { Tenant } from "@heddle/core"
 import { unknownName } from "@heddle/core/names"
 import { Conversations } from "@heddle/memory"
@@ -58,7 +59,7 @@ const withKept = <A, E extends { readonly message: string }, R>(
       const { database, root } = yield* Project
       const fs = yield* FileSystem
       const isThere = yield* Effect.orElseSucceed(fs.exists(database), () => true)
-      const stores: Layer.Layer<Stores, CliError> = isThere
+      const stores: Layer.Layer<Stores, CliError, FileSystem | Path> = isThere
         ? Layer.mapError(stored(database), (error) => failed(error.message, error))
         : fleeting
       return yield* use.pipe(

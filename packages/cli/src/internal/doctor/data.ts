@@ -1,8 +1,9 @@
-/** Looks at what is kept, without making anything. */
+/** Looks at what is kept, without leaving anything. */
 import { FileSystem } from "@effect/platform/FileSystem"
 import { Path } from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { nearestFolder } from "../files.ts"
 import { Project } from "../Project.ts"
 import { stored } from "../services.ts"
 import { type Check, check } from "./Check.ts"
@@ -16,9 +17,14 @@ export const lookAtData = Effect.gen(function* () {
   const folder = path.dirname(database)
 
   // What is to be written in: the folder, or the nearest above that is there.
-  let nearest = folder
-  while (!(yield* exists(nearest)) && nearest !== path.dirname(nearest)) nearest = path.dirname(nearest)
-  const isWritable = yield* Effect.isSuccess(fs.access(nearest, { writable: true }))
+  const nearest = yield* nearestFolder(folder)
+  // Some systems say that their folders can be written, and let nothing be made there.
+  const isWritable = yield* fs
+    .access(nearest, { writable: true })
+    .pipe(
+      Effect.zipRight(Effect.scoped(fs.makeTempDirectoryScoped({ directory: nearest, prefix: ".heddle-" }))),
+      Effect.isSuccess
+    )
   const isFolder = yield* Effect.orElseSucceed(
     Effect.map(fs.stat(nearest), ({ type }) => type === "Directory"),
     () => false

@@ -8,6 +8,7 @@ import * as Either from "effect/Either"
 import type { Config } from "../config.ts"
 import { Environment, type Service, variable } from "../Environment.ts"
 import { Project } from "../Project.ts"
+import { sentence } from "../text.ts"
 import { lookForKeys, lookForOllama, ollamaBaseUrl } from "./detect.ts"
 
 /** A model, and who has said so. */
@@ -43,7 +44,7 @@ export const choose = (said: string | undefined): Effect.Effect<Choice, never, P
 export interface Models {
   /** What a name stands for, or what is wrong with it. */
   readonly entry: (name: string) => Either.Either<ModelRegistry.Entry, string>
-  /** What a registry begins with: the models of the configuration, and those of the names that stand for one. */
+  /** What a registry begins with: the models of the configuration and of the names, without those that make no sense. That is told where one is asked for. */
   readonly entries: (names: Iterable<string>) => ReadonlyArray<ModelRegistry.Entry>
 }
 
@@ -59,18 +60,24 @@ export const models = (
 
   const named = (name: string): Either.Either<ModelRegistry.Entry, string> => {
     const configured = byName.get(name)
-    if (configured !== undefined) return Either.right(configured)
+    if (configured !== undefined) {
+      return known.includes(configured.provider)
+        ? Either.right(configured)
+        : Either.left(
+            `the model ${quoted(name)} of the configuration has an ${unknownName("provider", configured.provider, known)}`
+          )
+    }
     const slash = name.indexOf("/")
     const provider = name.slice(0, Math.max(0, slash))
     const model = name.slice(slash + 1)
     if (slash < 0 || model === "") {
       return Either.left(
-        `${byName.size === 0 ? `unknown model ${quoted(name)}` : unknownName("model", name, [...byName.keys()])}. ` +
+        `${sentence(byName.size === 0 ? `unknown model ${quoted(name)}` : unknownName("model", name, [...byName.keys()]))} ` +
           `A model is named provider/model, such as ${offline} or anthropic/claude-haiku-4-5, or stands in "models" of the configuration.`
       )
     }
     if (!known.includes(provider)) {
-      return Either.left(`${unknownName("provider", provider, known)}, in the model ${quoted(name)}`)
+      return Either.left(`the model ${quoted(name)} has an ${unknownName("provider", provider, known)}`)
     }
     return Either.right({ name, provider, model, ...(provider === "ollama" && ofOllama(environment)) })
   }
@@ -92,8 +99,8 @@ export const models = (
           : Either.left(`the model ${quoted(name)} needs an API key: set the environment variable ${key}`)
       }),
     entries: (names) => {
-      const all = new Map(byName)
-      for (const name of names) {
+      const all = new Map<string, ModelRegistry.Entry>()
+      for (const name of [...byName.keys(), ...names]) {
         const entry = named(name)
         if (Either.isRight(entry)) all.set(name, entry.right)
       }

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { usage } from "../failure.ts"
+import { sentence } from "../text.ts"
 
 /** A session. */
 export interface SessionInfo {
@@ -85,7 +86,7 @@ export const find = (session: string) =>
     const runs = session === "" ? [] : yield* history.last(session, Infinity, statuses)
     if (conversations.length === 0 && runs.length === 0) {
       const names = (yield* sessions).map(({ session }) => session)
-      return yield* usage(`${unknownName("session", session, names)}. \`heddle sessions list\` lists them.`)
+      return yield* usage(`${sentence(unknownName("session", session, names))} \`heddle sessions list\` lists them.`)
     }
     return { session, conversations, runs }
   })

@@ -10,6 +10,8 @@ export type Event = AgentEvent.AgentEvent<AgentRun.AgentResult> | Call.Reset
 /** Shows a run. */
 export interface Shown {
   readonly event: (event: Event) => Effect.Effect<void>
+  /** Says that the run was cancelled, where it has begun and none of its events has said how it ended. */
+  readonly cancelled: Effect.Effect<void>
   /** What is left to be shown when there are no more events, however the run has ended. */
   readonly end: Effect.Effect<void>
 }

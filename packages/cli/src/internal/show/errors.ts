@@ -44,7 +44,7 @@ export const told = (error: unknown, { name, path }: Pick<AgentFile, "name" | "p
     )
   }
   if (error instanceof MemoryErrors.ConversationsUnavailable && error.cause instanceof DatabaseError) {
-    return failed(databaseText(error.cause), error)
+    return failed(clean(error.cause.message), error)
   }
   if (error instanceof MemoryErrors.InvalidMemory || error instanceof RagErrors.InvalidRag) {
     return usage(`${path}: ${message}`)
@@ -52,9 +52,13 @@ export const told = (error: unknown, { name, path }: Pick<AgentFile, "name" | "p
   return failed(`The run of "${name}" failed: ${message}`, error)
 }
 
-/** What is wrong with a database, for those who have this command and not its packages. */
-export const databaseText = ({ message }: DatabaseError): string =>
-  clean(message.replace("Update @heddle/sql", "Update heddle"))
+/** Why an exchange could not be kept, for a person; nothing if it is about something else. */
+export const unkept = (error: unknown): string | undefined => {
+  if (error instanceof MemoryErrors.ConversationChanged) return "the conversation has changed meanwhile"
+  // A summary that is not written now is written later.
+  if (!(error instanceof MemoryErrors.ConversationsUnavailable) || error.operation === "summarize") return undefined
+  return clean(describe(error.cause))
+}
 
 const hasWayOut = ({ cause }: Errors.ModelError): boolean =>
   typeof cause === "object" && cause !== null && "_tag" in cause && cause._tag === "ModelUnavailable"

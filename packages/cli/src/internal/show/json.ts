@@ -18,7 +18,20 @@ export const lineOf = (event: Event): string => {
 }
 
 /** Shows a run as lines of JSON. */
-export const showingJson = (out: Sheet): Shown => ({
-  event: (event) => out.write(`${lineOf(event)}\n`),
-  end: Effect.void
-})
+export const showingJson = (out: Sheet): Shown => {
+  let isOpen = false
+  return {
+    event: (event) =>
+      Effect.suspend(() => {
+        isOpen = event._tag !== "Completed" && event._tag !== "Failed" && event._tag !== "Cancelled"
+        return out.write(`${lineOf(event)}\n`)
+      }),
+    // Who is interrupted reads no more events, and so does not get the last one.
+    cancelled: Effect.suspend(() => {
+      if (!isOpen) return Effect.void
+      isOpen = false
+      return out.write(`${jsonText({ _tag: "Cancelled" })}\n`)
+    }),
+    end: Effect.void
+  }
+}

@@ -3,6 +3,7 @@ import type { Message } from "@heddle/core"
 import { describe } from "../failure.ts"
 import type { Sheet } from "../Output.ts"
 import { clean, paint, short, widthOf } from "../text.ts"
+import { unkept } from "./errors.ts"
 
 /** A call of a tool, as far as it is known. */
 export interface ToolCall {
@@ -93,8 +94,11 @@ export const startedLine = (sheet: Sheet, call: ToolCall, indent: number): strin
 }
 
 /** Something that went wrong without ending the run. It is told whole. */
-export const warningLine = (sheet: Sheet, handler: string, error: unknown, indent: number): string =>
-  `${" ".repeat(indent)}${paint(sheet, "yellow", "!")} ${clean(`${handler}: ${describe(error)}`)}`
+export const warningLine = (sheet: Sheet, handler: string, error: unknown, indent: number): string => {
+  const reason = unkept(error)
+  const text = reason === undefined ? `${handler}: ${describe(error)}` : `not kept: ${reason}`
+  return `${" ".repeat(indent)}${paint(sheet, "yellow", "!")} ${clean(text)}`
+}
 
 /** What was shown does not count. */
 export const resetLine = (sheet: Sheet, indent: number): string =>

@@ -40,6 +40,7 @@ export const showing = (options: Options = {}): Effect.Effect<Shown, never, Outp
     return {
       event: (event) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => screen.inTurn(view.event(event, now, 0, view.top))),
+      cancelled: Effect.void,
       end: screen.inTurn(Effect.suspend(() => view.end()))
     }
   })

@@ -66,7 +66,7 @@ export const compile = <R>(
     const compiled = yield* Effect.either(compile(data, registry))
     if (compiled._tag === "Right" && broken.length === 0) return compiled.right
     const problems = compiled._tag === "Right" ? [] : compiled.left.problems
-    const placeOf = yield* placesOfPaths(text)
+    const placeOf = placesOfPaths(text)
     return yield* refused(file, [...problems.map(inData(file, placeOf)), ...broken], options.status)
   })
 
