@@ -58,17 +58,21 @@ it("what a rule allows is not asked about", async () => {
   expect((await writing({}, "--allow", "read_*")).written).toBeUndefined()
 })
 
-it("a rule of the configuration is as good as one of the command", async () => {
-  const world = makeWorld({
-    ".heddle/config.yaml": "allow: [write_file]\n",
-    "agents/clerk.md": "---\ntools: { allow: [write_file] }\n---\nWrite.\n"
-  })
-  const script: ScriptedModel.Script = (_, turn) => (turn === 0 ? { calls: [write("1")] } : "Done.")
-  const { err } = await world.heddle(["run", "clerk", "Hi"], {
-    providers: [scripted(script)],
-    variables: { HEDDLE_MODEL: "scripted/any" }
-  })
-  expect(err).toContain("✓ write_file")
+it("a rule of the user's configuration is as good as one of the command; a project does not allow itself anything", async () => {
+  const ran = async (config: string) => {
+    const world = makeWorld({
+      [config]: "allow: ['*']\n",
+      "agents/clerk.md": "---\ntools: { allow: [write_file] }\n---\nWrite.\n"
+    })
+    const script: ScriptedModel.Script = (_, turn) => (turn === 0 ? { calls: [write("1")] } : "Done.")
+    const { err } = await world.heddle(["run", "clerk", "Hi"], {
+      providers: [scripted(script)],
+      variables: { HEDDLE_MODEL: "scripted/any" }
+    })
+    return err
+  }
+  expect(await ran("~/.config/heddle/config.yaml")).toContain("✓ write_file")
+  expect(await ran(".heddle/config.yaml")).toContain("not allowed: There is nobody to ask.")
 })
 
 it("a tool that is denied is not there, also where it is allowed", async () => {

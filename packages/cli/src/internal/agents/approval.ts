@@ -44,7 +44,7 @@ const question = (agent: string, { arguments: args, name }: Tool.ToolRequest): s
 }
 
 const wayOut = (tool: string) =>
-  `There is nobody to ask. The user can allow it beforehand with --allow ${tool}, or with "allow" in the configuration.`
+  `There is nobody to ask. The user can allow it beforehand with --allow ${tool}, or with "allow" in the user's own configuration.`
 
 /** Asks until the answer is one. Nothing said is no. */
 const asked = (asking: Asking["Type"], text: string): Effect.Effect<"yes" | "no" | "always" | "nobody"> =>
