@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import { Asking } from "../Asking.ts"
 import { clean, short } from "../text.ts"
 import { anyOf } from "./servers.ts"
+import { unhurried } from "./timeLimit.ts"
 
 /** What was approved, for as long as a command runs. */
 export interface Approvals {
@@ -92,6 +93,6 @@ export const approval = (
         if (answer === "nobody") return Call.succeed(Message.denied(wayOut(name)))
         return answer === "no" ? Call.succeed(Message.denied("The user said no.")) : next(request)
       })
-      return Call.unwrap(turn.withPermits(1)(decided))
+      return Call.unwrap(unhurried(turn.withPermits(1)(decided)))
     }
   })
