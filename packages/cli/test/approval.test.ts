@@ -1,9 +1,12 @@
+import { Handler, Tool } from "@heddle/core"
 import type { ModelProvider } from "@heddle/models"
 import { ScriptedModel } from "@heddle/testing"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { existsSync, readFileSync } from "node:fs"
 import path from "node:path"
-import { expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
+import { HandlerRegistry } from "../src/index.ts"
 import { makeWorld } from "./support.ts"
 
 const scripted = (script: ScriptedModel.Script): ModelProvider.ModelProvider => ({
@@ -58,17 +61,21 @@ it("what a rule allows is not asked about", async () => {
   expect((await writing({}, "--allow", "read_*")).written).toBeUndefined()
 })
 
-it("a rule of the configuration is as good as one of the command", async () => {
-  const world = makeWorld({
-    ".heddle/config.yaml": "allow: [write_file]\n",
-    "agents/clerk.md": "---\ntools: { allow: [write_file] }\n---\nWrite.\n"
-  })
-  const script: ScriptedModel.Script = (_, turn) => (turn === 0 ? { calls: [write("1")] } : "Done.")
-  const { err } = await world.heddle(["run", "clerk", "Hi"], {
-    providers: [scripted(script)],
-    variables: { HEDDLE_MODEL: "scripted/any" }
-  })
-  expect(err).toContain("✓ write_file")
+it("a rule of the user's configuration is as good as one of the command; a project does not allow itself anything", async () => {
+  const ran = async (config: string) => {
+    const world = makeWorld({
+      [config]: "allow: ['*']\n",
+      "agents/clerk.md": "---\ntools: { allow: [write_file] }\n---\nWrite.\n"
+    })
+    const script: ScriptedModel.Script = (_, turn) => (turn === 0 ? { calls: [write("1")] } : "Done.")
+    const { err } = await world.heddle(["run", "clerk", "Hi"], {
+      providers: [scripted(script)],
+      variables: { HEDDLE_MODEL: "scripted/any" }
+    })
+    return err
+  }
+  expect(await ran("~/.config/heddle/config.yaml")).toContain("✓ write_file")
+  expect(await ran(".heddle/config.yaml")).toContain("not allowed: There is nobody to ask.")
 })
 
 it("a tool that is denied is not there, also where it is allowed", async () => {
@@ -93,4 +100,67 @@ it("two calls at once are asked about one after the other, and an always answers
     variables: { HEDDLE_MODEL: "scripted/any" }
   })
   expect(existsSync(path.join(world.project, "a.txt")) && existsSync(path.join(world.project, "b.txt"))).toBe(true)
+})
+
+describe("the question", () => {
+  /** What the person is asked about a call with these arguments. */
+  const question = async (args: Readonly<Record<string, unknown>>): Promise<string> => {
+    const asked: Array<string> = []
+    const { heddle } = makeWorld({ "agents/clerk.md": "---\nhandlers: [changing]\n---\nChange.\n" })
+    const changing = HandlerRegistry.define({
+      description: "Adds a tool that changes things.",
+      options: Schema.Struct({}),
+      make: () =>
+        Handler.tools(
+          Tool.make({
+            name: "change",
+            description: "Changes.",
+            parameters: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
+            annotations: { destructive: true },
+            execute: () => Effect.succeed("Changed.")
+          })
+        )
+    })
+    await heddle(["run", "clerk", "Hi"], {
+      asked,
+      answers: ["n"],
+      handlers: { changing },
+      providers: [scripted((_, turn) => (turn === 0 ? { calls: [{ tool: "change", arguments: args }] } : "Done."))],
+      variables: { HEDDLE_MODEL: "scripted/any" }
+    })
+    expect(asked).toHaveLength(1)
+    return asked[0]!
+  }
+
+  it("cannot be forged by names or values: names are of one line, lines of values are marked", async () => {
+    const forged = "x\nAllow it? [y]es, [n]o, [a]lways: n\n\nclerk wants to use look"
+    const asked = await question({ [forged]: 1, text: `one\n${forged}`, row: `a${" ".repeat(300)}Allow it?` })
+    expect(asked.split("\n")).toEqual([
+      "clerk wants to use change, which changes things:",
+      expect.stringMatching(/^    x Allow it\? .*: 1$/),
+      "    text: ",
+      "      | one",
+      "      | x",
+      "      | Allow it? [y]es, [n]o, [a]lways: n",
+      "      | ",
+      "      | clerk wants to use look",
+      "    row: a…(300 spaces)…Allow it?",
+      "Allow it? [y]es, [n]o, [a]lways: "
+    ])
+  })
+
+  it("shows the beginning and the end of what is long, and one line each of what is much", async () => {
+    const long = await question({
+      command: `echo ${"a".repeat(5000)}; rm -rf /`,
+      lines: `first\n${"\n".repeat(500)}last`
+    })
+    expect(long).toContain("command: echo aaa")
+    expect(long).toContain("a…(5015 characters)…a")
+    expect(long).toContain("a; rm -rf /\n")
+    expect(long).toContain("      | first\n")
+    expect(long).toContain("      | last\n")
+    expect(long.split("\n").length).toBeLessThan(30)
+    const much = await question(Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`f${i}`, "x\n".repeat(500)])))
+    expect(much.split("\n")).toHaveLength(22)
+  })
 })

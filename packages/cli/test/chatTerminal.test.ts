@@ -166,6 +166,28 @@ describe.skipIf(unavailable !== undefined)("a chat in a terminal", () => {
     expect(existsSync(path.join(project, "more.txt"))).toBe(false)
   })
 
+  it("what was typed before a question is no answer outside of a chat either, be it a line or the beginning of one", async () => {
+    const { heddle, project } = place({ "agents/clerk.md": "---\ntools: { allow: [write_file] }\n---\nYou write." })
+    for (const [before, answer] of [
+      [`y${key.enter}a${key.enter}`, `n${key.enter}`],
+      ["y", key.enter]
+    ] as const) {
+      const terminal = heddle(["run", "clerk", "write notes.txt"])
+      terminal.type(before)
+      await terminal.see(/path: notes\.txt[^]*lways:$/)
+      terminal.type(answer)
+      await terminal.see("not allowed: The user said no.")
+      expect(await terminal.ended).toMatchObject({ status: 0 })
+      expect(existsSync(path.join(project, "notes.txt"))).toBe(false)
+    }
+    const last = heddle(["run", "clerk", "write notes.txt"])
+    last.type(`y${key.enter}`)
+    await last.see(/path: notes\.txt[^]*lways:$/)
+    last.type(`y${key.enter}`)
+    expect(await last.ended).toMatchObject({ status: 0 })
+    expect(existsSync(path.join(project, "notes.txt"))).toBe(true)
+  })
+
   it("after kill -9 in the middle of a run the session goes on with all that was finished", async () => {
     const { chat } = place()
     const first = chat(["--session", "s"])

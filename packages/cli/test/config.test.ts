@@ -1,17 +1,24 @@
 import * as Effect from "effect/Effect"
 import * as NodeContext from "@effect/platform-node/NodeContext"
+import { chmodSync, chownSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
 import { Environment } from "../src/internal/Environment.ts"
 import { survey } from "../src/internal/locate.ts"
 import { makeWorld, type World } from "./support.ts"
 
-const located = ({ home, project }: World, variables: Readonly<Record<string, string>> = {}, cwd = project) =>
+const located = (
+  { home, project }: World,
+  variables: Readonly<Record<string, string>> = {},
+  cwd = project,
+  user?: number
+) =>
   Effect.runPromise(
     survey().pipe(
       Effect.provideService(Environment, {
         cwd,
         home,
+        user,
         variables,
         input: { isTerminal: false, read: Effect.succeed(new Uint8Array()) }
       }),
@@ -20,7 +27,7 @@ const located = ({ home, project }: World, variables: Readonly<Record<string, st
   )
 
 describe("the configuration", () => {
-  it("of the project stands over that of the user, key by key; models and what is allowed are put together", async () => {
+  it("of the project stands over that of the user, key by key; models are put together, and what is allowed is the user's alone", async () => {
     const world = makeWorld({
       ".heddle/config.yaml":
         "model: a/b\nallow: [write_file, 'x_*']\ndatabase: ../kept.db\nmodels: [{ name: fast, provider: offline, model: one }]\n",
@@ -29,18 +36,26 @@ describe("the configuration", () => {
     })
     const { problems, project } = await located(world)
     const user = path.join(world.home, ".config/heddle/config.yaml")
-    expect(problems).toEqual([])
+    expect(problems).toEqual([
+      {
+        path: ".heddle/config.yaml",
+        line: 2,
+        column: 8,
+        severity: "warning",
+        message: `allow: a project does not say what is done unasked, so this does not count: say it in ${user}, or with --allow`
+      }
+    ])
     expect(project.config).toEqual({
       model: "a/b",
       agent: "clerk",
-      allow: ["write_file", "x_*", "fetch_url"],
+      allow: ["write_file", "fetch_url"],
       database: path.join(world.project, "kept.db"),
       models: [
         { name: "fast", provider: "offline", model: "one" },
         { name: "slow", provider: "offline", model: "two" }
       ]
     })
-    expect(project.saidBy).toMatchObject({ model: ".heddle/config.yaml", agent: user })
+    expect(project.saidBy).toMatchObject({ model: ".heddle/config.yaml", agent: user, allow: user })
     expect(project.database).toBe(path.join(world.project, "kept.db"))
   })
 
@@ -102,6 +117,29 @@ describe("the project", () => {
     expect(project.shown(path.join(world.project, "agents/c.md"))).toBe("../../agents/c.md")
     expect(project.shown("/elsewhere/c.md")).toBe("/elsewhere/c.md")
   })
+
+  it.skipIf(process.getuid === undefined)(
+    "is none of somebody else, and not where everybody can make one",
+    async () => {
+      const me = process.getuid!()
+      const world = makeWorld({ ".heddle/config.yaml": "", "mine/a/x.txt": "" })
+      const cwd = path.join(world.project, "mine/a")
+      const rootFor = async (user: number) => (await located(world, {}, cwd, user)).project.root
+      expect(await rootFor(me)).toBe(world.project)
+      chmodSync(world.project, 0o1777)
+      expect(await rootFor(me)).toBe(cwd)
+      chmodSync(world.project, 0o755)
+      // Who may not give files away takes the part of somebody else; what is the system's own is everybody's.
+      if (me === 0) {
+        expect(await rootFor(4242)).toBe(world.project)
+        chownSync(path.join(world.project, ".heddle"), 4242, 4242)
+        expect(await rootFor(me)).toBe(cwd)
+        chownSync(path.join(world.project, ".heddle"), 0, 0)
+        chownSync(world.project, 4242, 4242)
+        expect(await rootFor(me)).toBe(cwd)
+      } else expect(await rootFor(me + 1)).toBe(cwd)
+    }
+  )
 })
 
 describe("init", () => {

@@ -1,13 +1,18 @@
 import { Errors, Handler, Tool } from "@heddle/core"
 import type { ModelProvider } from "@heddle/models"
 import { ScriptedModel } from "@heddle/testing"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as TestClock from "effect/TestClock"
+import * as TestContext from "effect/TestContext"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { expect, it } from "vitest"
 import { HandlerRegistry } from "../src/index.ts"
+import { limited, unhurried } from "../src/internal/agents/timeLimit.ts"
 import { makeWorld } from "./support.ts"
 
 const run = async (handlers: string, script: ScriptedModel.Script, files: Readonly<Record<string, string>> = {}) => {
@@ -62,6 +67,56 @@ it("toolTimeout tells the model of a tool that takes too long", async () => {
   server.close()
   expect(out).toContain("did not answer within 20ms")
 })
+
+it("toolTimeout gives the person all the time that they need, to allow a tool and to answer one", async () => {
+  const { heddle } = makeWorld({
+    "agents/clerk.md":
+      "---\ntools: { allow: [write_file, ask_user] }\nhandlers: [{ name: toolTimeout, options: { after: 500 millis } }]\n---\nHi.\n"
+  })
+  const script: ScriptedModel.Script = (request, turn) =>
+    [
+      { calls: [{ tool: "write_file", arguments: { path: "a.txt", content: "1" } }] },
+      { calls: [{ tool: "ask_user", arguments: { question: "Who?" } }] }
+    ][turn] ?? JSON.stringify(request.history)
+  const provider: ModelProvider.ModelProvider = {
+    name: "scripted",
+    make: () => Effect.map(ScriptedModel.make(script), ({ service }) => service)
+  }
+  const { out } = await heddle(["run", "clerk", "Hi"], {
+    answers: ["y", "Ada"],
+    thinks: 700,
+    providers: [provider],
+    variables: { HEDDLE_MODEL: "scripted/any" }
+  })
+  expect(out).toContain("Wrote a.txt (1 bytes).")
+  expect(out).toContain("Ada")
+})
+
+it("a limit of time stands still while a person is asked, also those around it, and goes on then", () =>
+  Effect.gen(function* () {
+    const limit = (name: string, duration: Duration.DurationInput) => (effect: Effect.Effect<string, string>) =>
+      limited(effect, { duration, onLate: () => name })
+    const work = (before: number, asked: number, after: number) =>
+      Effect.sleep(before).pipe(
+        Effect.zipRight(unhurried(Effect.sleep(asked))),
+        Effect.zipRight(Effect.delay(Effect.succeed("done"), after))
+      )
+    const result = (effect: Effect.Effect<string, string>) =>
+      Effect.gen(function* () {
+        const fiber = yield* Effect.fork(Effect.merge(effect))
+        yield* TestClock.adjust(10_000)
+        return yield* Fiber.join(fiber)
+      })
+    const both = (effect: Effect.Effect<string, string>) => effect.pipe(limit("inner", 50), limit("outer", 60))
+    expect(yield* result(both(work(20, 1000, 20)))).toBe("done")
+    expect(yield* result(both(work(20, 1000, 40)))).toBe("inner")
+    expect(yield* result(both(work(20, 0, 40)))).toBe("inner")
+    expect(yield* result(work(5, 1000, 20).pipe(limit("inner", 50), Effect.delay(40), limit("outer", 60)))).toBe(
+      "outer"
+    )
+    const two = Effect.all([unhurried(Effect.sleep(100)), unhurried(Effect.sleep(200))], { concurrency: 2 })
+    expect(yield* result(Effect.delay(Effect.as(two, "done"), 40).pipe(limit("late", 50)))).toBe("done")
+  }).pipe(Effect.provide(TestContext.TestContext), Effect.runPromise))
 
 it("maxToolResult cuts what a tool gives, and says so once", async () => {
   const script: ScriptedModel.Script = (request, turn) =>

@@ -4,7 +4,8 @@ import { ScriptedModel } from "@heddle/testing"
 import * as Effect from "effect/Effect"
 import { existsSync, readFileSync } from "node:fs"
 import path from "node:path"
-import { expect, it } from "vitest"
+import { expect, it, vi } from "vitest"
+import { makePerson } from "./person.ts"
 import { stored } from "../src/internal/stored.ts"
 import { makeWorld } from "./support.ts"
 
@@ -74,6 +75,34 @@ it("the agent's own rules are for the tools of servers as well", async () => {
     })
     expect(out).toBe(offered)
   }
+})
+
+it("a chat leaves the servers of what was made of files before they changed, and the last ones at its end", async () => {
+  const lasting = server + 'appendFileSync("begun.txt", "left\\n")\n'
+  const world = makeWorld({ "server.mjs": lasting, "agents/clerk.md": agent(), "agents/other.md": "Hi.\n" })
+  const begun = () => readFileSync(path.join(world.project, "begun.txt"), "utf8")
+  const person = makePerson([
+    "@clerk one",
+    "@clerk two",
+    () => {
+      expect(begun()).toBe("t-x,none\n")
+      world.write("agents/other.md", "Hello.\n")
+      return "@clerk three"
+    },
+    async () => {
+      await vi.waitFor(() => expect(begun()).toContain("left"), 3000)
+      expect(begun().split("\n").toSorted()).toEqual(["", "left", "t-x,none", "t-x,none"])
+      return "@clerk four"
+    }
+  ])
+  const { err, out } = await world.heddle(["chat"], {
+    lines: person.service,
+    providers: [scripted(({ tools }) => tools.names.join(" "))],
+    variables: { ...variables, BOX_TOKEN: "x" }
+  })
+  expect(err).not.toContain("Error")
+  expect(out).toBe("box_look box_change\n".repeat(4))
+  await vi.waitFor(() => expect(begun()).toMatch(/left[^]*left/), 3000)
 })
 
 it("no server is started where a variable is missing, or where the agent is not run", async () => {

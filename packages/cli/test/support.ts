@@ -28,6 +28,8 @@ export interface Options {
   readonly input?: string | Uint8Array
   /** Answers of the person at the terminal; without them there is nobody. */
   readonly answers?: ReadonlyArray<string>
+  /** How long they think before each, in milliseconds. */
+  readonly thinks?: number
   /** Where a chat has its lines from; without it there are none. */
   readonly lines?: LineReaderService
   /** Is given the questions. */
@@ -108,7 +110,7 @@ export const makeWorld = (files: Readonly<Record<string, string>> = {}): World =
             const answer = answers.shift()
             return answer === undefined
               ? new NobodyToAsk({ message: "There is nobody to ask." })
-              : Effect.succeed(answer)
+              : Effect.delay(Effect.succeed(answer), options.thinks ?? 0)
           })
       }),
       Layer.succeed(

@@ -16,7 +16,7 @@ import { builtIn } from "../src/internal/tools/builtIn.ts"
 import { makeWorld } from "./support.ts"
 
 /** Calls a tool in a project, and gives what the model is told. */
-const calling = (root: string, answers: Array<string> = []) => {
+const calling = (root: string, answers: Array<string> = [], project: Partial<Project["Type"]> = {}) => {
   const asked: Array<string> = []
   const layer = Layer.mergeAll(
     NodeContext.layer,
@@ -28,7 +28,8 @@ const calling = (root: string, answers: Array<string> = []) => {
       shown: (path) => path,
       configFiles: [],
       dataFolder: root,
-      database: path.join(root, "x.db")
+      database: path.join(root, "x.db"),
+      ...project
     }),
     Layer.succeed(Asking, {
       ask: (question) =>
@@ -264,6 +265,49 @@ describe("write_file", () => {
     }
     expect(readFileSync(outside, "utf8")).toBe("old")
     expect(readdirSync(home)).toEqual(["there.txt"])
+  })
+
+  it("does not write agents and configurations, which name programs, by no path and no link", async () => {
+    const { project, write } = makeWorld({ "agents/clerk.md": "old", "other/shared.md": "old", "notes/x.md": "old" })
+    const at = (file: string) => path.join(project, file)
+    mkdirSync(at("conf"))
+    symlinkSync("../other/shared.md", at("agents/shared.md"))
+    symlinkSync("../other/later.md", at("agents/later.md"))
+    symlinkSync("circle.md", at("agents/circle.md"))
+    symlinkSync("agents", at("innocent"))
+    symlinkSync("conf", at(".heddle"))
+    write("conf/config.yaml", "old")
+    const { call } = calling(project, [], {
+      agentFolders: [".heddle/agents", "agents", "own/heddle/agents"].map((folder) => ({
+        path: at(folder),
+        scope: "project"
+      })),
+      configFiles: [".heddle/config.yaml", "own/heddle/config.yaml"].map((file) => ({
+        path: at(file),
+        scope: "project"
+      }))
+    })
+    for (const said of [
+      "agents/clerk.md",
+      "agents/new.md",
+      "Agents/clerk.md",
+      "agents/deep/new.md",
+      "innocent/clerk.md",
+      "other/shared.md",
+      "other/later.md",
+      "conf/config.yaml",
+      "conf/agents/new.md",
+      "own/heddle/agents/new.md",
+      "own/heddle/config.yaml",
+      "agents"
+    ]) {
+      expect([said, await call("write_file", { path: said, content: "new" })]).toEqual([
+        said,
+        expect.stringContaining("Nothing is written there.")
+      ])
+    }
+    expect(await call("write_file", { path: "notes/x.md", content: "new" })).toBe("Wrote notes/x.md (3 bytes).")
+    expect(readFileSync(at("other/shared.md"), "utf8")).toBe("old")
   })
 
   it("writes through a link that stays inside, and keeps it", async () => {

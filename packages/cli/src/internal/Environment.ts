@@ -10,6 +10,8 @@ import type { CliError } from "./failure.ts"
 export interface Service {
   readonly cwd: string
   readonly home: string
+  /** Who runs it, by the number that the system has for them. Missing where it has none. */
+  readonly user?: number | undefined
   readonly variables: Readonly<Record<string, string | undefined>>
   readonly input: {
     /** Whether a person types it. */

@@ -8,7 +8,7 @@ import type { Config } from "./config.ts"
 
 /** Where things are. All paths are absolute. */
 export interface Service {
-  /** The nearest folder upwards that has a `.heddle`, else the one in which the command was called. Links in it are resolved. */
+  /** The nearest folder upwards of this user that has a `.heddle`, else the one in which the command was called. Links in it are resolved. */
   readonly root: string
   /** Where agents are looked for, the first before the others. They need not be there. */
   readonly agentFolders: ReadonlyArray<{ readonly path: string; readonly scope: Scope }>

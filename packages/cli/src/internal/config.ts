@@ -2,12 +2,14 @@
  * The configuration file, `config.yaml`.
  *
  * What the project's says stands over what the user's says, key by key; `models` are
- * put together by their names, and `allow` is all that either allows.
+ * put together by their names. `allow` counts in the user's alone: a project, which may
+ * be somebody else's, does not say what it may do unasked.
  */
 import { expecting } from "@heddle/core/settings"
 import { ModelRegistry } from "@heddle/models"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import type { Problem } from "../AgentFile.ts"
 import { field } from "./agents/described.ts"
 import { looksSecret } from "./agents/secrets.ts"
@@ -26,7 +28,10 @@ export const Config = Schema.Struct({
     "Models by a name of one's own. A secret is named by the variable in which it is, with `apiKeyFrom`."
   ),
   agent: field(Text, "The agent that answers in a chat what is said to nobody else."),
-  allow: field(Schema.Array(Text), "Tools that change things and are not asked about: globs over their names."),
+  allow: field(
+    Schema.Array(Text),
+    "Tools that change things and are not asked about: globs over their names. In the user's configuration alone."
+  ),
   database: field(Text, "The file of conversations, from the folder of this file on.")
 }).annotations({ identifier: "Config" })
 /** What a configuration file can say. */
@@ -101,10 +106,24 @@ const secrets = ({ models = [] }: Config): ReadonlyArray<Found> =>
     })
   )
 
+/** What counts of a project's configuration. */
+export const ofProject = (config: Config): Config => Struct.omit(config, "allow")
+
+/** What a project's configuration says and may not. */
+export const overreaching = ({ at, config }: Read, user: string): ReadonlyArray<Problem> =>
+  config.allow === undefined
+    ? []
+    : [
+        at(
+          ["allow"],
+          "warning",
+          `allow: a project does not say what is done unasked, so this does not count: say it in ${user}, or with --allow`
+        )
+      ]
+
 /** Puts the project's over the user's. */
 export const merged = (project: Config, user: Config): Config => {
-  const allow = [...new Set([...(project.allow ?? []), ...(user.allow ?? [])])]
   const own = new Set(project.models?.map(({ name }) => name))
   const models = [...(project.models ?? []), ...(user.models ?? []).filter(({ name }) => !own.has(name))]
-  return { ...user, ...project, ...(allow.length > 0 && { allow }), ...(models.length > 0 && { models }) }
+  return { ...user, ...ofProject(project), ...(models.length > 0 && { models }) }
 }

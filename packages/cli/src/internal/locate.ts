@@ -1,9 +1,10 @@
 /** Finds the project, and where its things are. */
-import { FileSystem } from "@effect/platform/FileSystem"
+import { type File, FileSystem } from "@effect/platform/FileSystem"
 import { Path } from "@effect/platform/Path"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type { Problem } from "../AgentFile.ts"
-import { type Config, merged, type Read, readConfig } from "./config.ts"
+import { type Config, merged, ofProject as counting, overreaching, type Read, readConfig } from "./config.ts"
 import { type CliError, usage } from "./failure.ts"
 import { Environment, variable } from "./Environment.ts"
 import { isError, problemText } from "./problems.ts"
@@ -41,7 +42,7 @@ export const survey = (options: Options = {}): Effect.Effect<Survey, never, Need
     const environment = yield* Environment
     const path = yield* Path
     const cwd = yield* real(environment.cwd)
-    const root = yield* real(yield* rootOf(environment.cwd))
+    const root = yield* real(yield* rootOf(environment))
     const shown = (file: string): string => {
       const inside = path.relative(root, file)
       return inside.startsWith("..") || path.isAbsolute(inside) ? file : path.relative(cwd, file) || "."
@@ -63,7 +64,7 @@ export const survey = (options: Options = {}): Effect.Effect<Survey, never, Need
         { path: path.join(configFolder, "agents"), scope: "user" }
       ],
       config,
-      saidBy: { ...saidBy(below.config, ofUser.path, shown), ...saidBy(over.config, ofProject.path, shown) },
+      saidBy: { ...saidBy(below.config, ofUser.path, shown), ...saidBy(counting(over.config), ofProject.path, shown) },
       configFiles: [ofProject, ofUser],
       dataFolder,
       database:
@@ -74,7 +75,11 @@ export const survey = (options: Options = {}): Effect.Effect<Survey, never, Need
     }
     return {
       project,
-      problems: [...over.problems, ...below.problems],
+      problems: [
+        ...over.problems,
+        ...(over.read === undefined ? [] : overreaching(over.read, below.path)),
+        ...below.problems
+      ],
       files: new Map([over, below].flatMap((file) => (file.read === undefined ? [] : [[file.path, file.read]])))
     }
   })
@@ -83,15 +88,32 @@ export const survey = (options: Options = {}): Effect.Effect<Survey, never, Need
 const real = (folder: string): Effect.Effect<string, never, FileSystem> =>
   Effect.flatMap(FileSystem, (fs) => Effect.orElseSucceed(fs.realPath(folder), () => folder))
 
-const rootOf = (cwd: string): Effect.Effect<string, never, FileSystem | Path> =>
+/** The nearest folder upwards with a `.heddle`. A folder in which somebody else can put one is no project of this user: its files would say which programs are started. */
+const rootOf = ({ cwd, user }: Environment["Type"]): Effect.Effect<string, never, FileSystem | Path> =>
   Effect.gen(function* () {
     const fs = yield* FileSystem
     const path = yield* Path
+    const info = (at: string) => Effect.option(fs.stat(at))
     for (let at = cwd; ; at = path.dirname(at)) {
-      if (yield* Effect.orElseSucceed(fs.exists(path.join(at, ".heddle")), () => false)) return at
+      const folder = yield* info(at)
+      if (Option.exists(folder, isOfAnother(user))) return cwd
+      const own = yield* info(path.join(at, ".heddle"))
+      if (Option.isSome(own) && !isOfAnother(user)(own.value) && !Option.exists(folder, isShared(user))) return at
       if (at === path.dirname(at)) return cwd
     }
   })
+
+/** Whether something belongs to neither this user nor the system's. Where nothing tells, it does not. */
+const isOfAnother =
+  (user: number | undefined) =>
+  ({ uid }: File.Info): boolean =>
+    user !== undefined && Option.exists(uid, (owner) => owner !== user && owner !== 0)
+
+/** Whether everybody can put something into a folder, such as that of temporary files. */
+const isShared =
+  (user: number | undefined) =>
+  ({ mode, uid }: File.Info): boolean =>
+    user !== undefined && (mode & 0o002) !== 0 && ((mode & 0o1000) !== 0 || !Option.contains(uid, user))
 
 /** What a configuration file says, if it is there. Paths in it begin at its folder. */
 const configIn = (file: string, shown: (path: string) => string) =>

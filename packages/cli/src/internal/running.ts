@@ -10,7 +10,7 @@ import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import { Scope as ScopeTag } from "effect/Scope"
+import { Scope as ScopeTag, type Scope } from "effect/Scope"
 import type { AgentFile } from "../AgentFile.ts"
 import type { Agents } from "./agents/Agents.ts"
 import { approvals } from "./agents/approval.ts"
@@ -44,8 +44,8 @@ export interface Running {
   readonly choice: Choice
   /** What agents are made with: for `explained` and `preview`. */
   readonly options: BuildOptions
-  /** Makes an agent that can be run. The servers of its tools are left with the scope of the command. */
-  readonly build: (file: AgentFile) => Effect.Effect<Runnable, CliError>
+  /** Makes an agent that can be run. The servers of its tools are left with a scope: that of the command unless said. */
+  readonly build: (file: AgentFile, scope?: Scope) => Effect.Effect<Runnable, CliError>
   /** Has the models of these names answer in runs, besides those that agents name. Fails if one makes no sense. */
   readonly withModels: (names: Iterable<string>) => Effect.Effect<void, CliError, ModelRegistry.ModelRegistry>
   /** The same with the files as they are now. What was approved stays approved. */
@@ -99,9 +99,9 @@ export const running = <A, E, R>(
           agents,
           choice,
           options,
-          build: (file) =>
+          build: (file, within = scope) =>
             build(file, options).pipe(
-              Effect.provideService(ScopeTag, scope),
+              Effect.provideService(ScopeTag, within),
               Effect.zipLeft(file.head.model === undefined ? tell : Effect.void)
             ),
           withModels: (names) =>

@@ -22,8 +22,8 @@ export const starter: Readonly<Record<string, string>> = {
 # The agent that answers in a chat what is said to nobody else.
 agent: librarian
 
-# Tools that change things and are not asked about, as globs over their names.
-# allow: [write_file]
+# What is done unasked is not said here, but by each user: with --allow, or with
+# "allow" in their own configuration.
 
 # Where conversations are kept, from this folder on; in the user's own folder unless said.
 # database: heddle.db

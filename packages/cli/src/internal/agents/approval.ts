@@ -5,8 +5,9 @@
 import { Call, Handler, Message, type Tool } from "@heddle/core"
 import * as Effect from "effect/Effect"
 import { Asking } from "../Asking.ts"
-import { clean } from "../text.ts"
+import { clean, short } from "../text.ts"
 import { anyOf } from "./globs.ts"
+import { unhurried } from "./timeLimit.ts"
 
 /** What was approved, for as long as a command runs. */
 export interface Approvals {
@@ -25,26 +26,45 @@ export const approvals = (rules: ReadonlyArray<string>): Approvals => ({
   turn: Effect.unsafeMakeSemaphore(1)
 })
 
-/** Characters of an argument that are shown. How many there are is always said. */
-const shown = 600
+/** Characters that are shown of the beginning and of the end of an argument. How many there are is always said. */
+const shown = { beginning: 400, end: 200 }
+/** Lines, of each. */
+const lines = 10
+/** Arguments that are shown at length: of many, one line each. */
+const few = 12
+
+/** What stands between the beginning and the end of a text, or is there instead of many spaces: these could have the rest of a line look like a line of the question. */
+const left = (what: string) => `…(${what})…`
+
+/** Beginning and end of a text, so that nothing is hidden behind what is long. */
+const ends = (text: string): string => {
+  const beginning = text.slice(0, shown.beginning).split("\n").slice(0, lines).join("\n")
+  const end = text.slice(-shown.end).split("\n").slice(-lines).join("\n")
+  const isAll = text.length <= shown.beginning + shown.end && text.split("\n").length <= 2 * lines
+  return isAll ? text : `${beginning}${left(`${text.length} characters`)}${end}`
+}
 
 const argument = (value: unknown): string => {
   const text = clean(typeof value === "string" ? value : (JSON.stringify(value) ?? "")).trimEnd()
-  const cut = text.length > shown ? `${text.slice(0, shown)}… (${text.length} characters)` : text
+  const cut = ends(text).replace(/[\p{Zs}\t]{20,}/gu, (spaces) => left(`${spaces.length} spaces`))
   return cut.includes("\n") ? `\n${cut.replace(/^/gm, "      | ")}` : cut
 }
 
+/** Names are of one line: with more, they could look like a question of their own. */
+const named = (name: string): string => short(name, 60)
+
 const question = (agent: string, { arguments: args, name }: Tool.ToolRequest): string => {
   const fields = typeof args === "object" && args !== null ? Object.entries(args) : [["", args] as const]
+  const told = (value: unknown): string => (fields.length > few ? short(argument(value), 60) : argument(value))
   return [
-    `${clean(agent)} wants to use ${clean(name)}, which changes things:`,
-    ...fields.map(([field, value]) => `    ${clean(field)}: ${argument(value)}`),
+    `${named(agent)} wants to use ${named(name)}, which changes things:`,
+    ...fields.map(([field, value]) => `    ${named(field)}: ${told(value)}`),
     "Allow it? [y]es, [n]o, [a]lways: "
   ].join("\n")
 }
 
 const wayOut = (tool: string) =>
-  `There is nobody to ask. The user can allow it beforehand with --allow ${tool}, or with "allow" in the configuration.`
+  `There is nobody to ask. The user can allow it beforehand with --allow ${tool}, or with "allow" in the user's own configuration.`
 
 /** Asks until the answer is one. Nothing said is no. */
 const asked = (asking: Asking["Type"], text: string): Effect.Effect<"yes" | "no" | "always" | "nobody"> =>
@@ -73,6 +93,6 @@ export const approval = (
         if (answer === "nobody") return Call.succeed(Message.denied(wayOut(name)))
         return answer === "no" ? Call.succeed(Message.denied("The user said no.")) : next(request)
       })
-      return Call.unwrap(turn.withPermits(1)(decided))
+      return Call.unwrap(unhurried(turn.withPermits(1)(decided)))
     }
   })

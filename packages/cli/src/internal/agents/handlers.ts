@@ -3,10 +3,10 @@ import { Call, type ChatModel, Errors, Handler, Message, type Tool } from "@hedd
 import { expecting, optional, wholeFrom } from "@heddle/core/settings"
 import { ModelDecorator } from "@heddle/models"
 import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { define, type Registry } from "./definition.ts"
+import { limited } from "./timeLimit.ts"
 
 const Time = Schema.Union(
   Schema.JsonNumber.pipe(Schema.positive()),
@@ -75,13 +75,14 @@ export const builtIn: Registry = {
     make: (options) => around("timeout", ModelDecorator.timeout(options))
   }),
   toolTimeout: define({
-    description: "Limits how long a call of a tool may take (after). The model is told of one that took longer.",
+    description:
+      "Limits how long a call of a tool may take (after), without the time in which the person is asked. The model is told of one that took longer.",
     options: Schema.Struct({ after: Time }),
     make: ({ after }) =>
       Handler.wrapToolCall(
         (request, next) =>
           Call.orElse(
-            Call.around(next(request), Effect.timeoutFail({ duration: after, onTimeout: () => tooLate })),
+            Call.around(next(request), (effect) => limited(effect, { duration: after, onLate: () => tooLate })),
             (error) =>
               error === tooLate
                 ? Call.succeed(

@@ -6,6 +6,7 @@ import type { Path } from "@effect/platform/Path"
 import type { ContextMode } from "@heddle/memory"
 import type { ModelRegistry } from "@heddle/models/ModelRegistry"
 import type * as Effect from "effect/Effect"
+import type { Scope } from "effect/Scope"
 import type { AgentFile } from "../../AgentFile.ts"
 import type { Agents } from "../agents/Agents.ts"
 import type { Runnable } from "../agents/build.ts"
@@ -33,10 +34,10 @@ export interface Roster {
   readonly agents: Effect.Effect<Agents, CliError, ModelRegistry>
   /** All that commands which run agents have. */
   readonly running: Effect.Effect<Running, CliError, ModelRegistry>
-  /** An agent that can be run; the same one until a file changes. */
+  /** An agent that can be run until the scope closes; the same one until a file changes. */
   readonly get: (
     name: string
-  ) => Effect.Effect<{ readonly file: AgentFile; readonly runnable: Runnable }, CliError, ModelRegistry>
+  ) => Effect.Effect<{ readonly file: AgentFile; readonly runnable: Runnable }, CliError, ModelRegistry | Scope>
   /** The names when the files were read last, for completion. */
   readonly names: () => ReadonlyArray<string>
 }

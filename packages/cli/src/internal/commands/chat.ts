@@ -43,7 +43,7 @@ export const chat = Command.make(
             session: kept.session,
             agent: file.name,
             modes: new Map(Option.match(given.contextMode, { onNone: () => [], onSome: (mode) => [[name, mode]] })),
-            roster: roster(running)
+            roster: yield* roster(running)
           }
           const { open } = yield* LineReader
           const lines = yield* open(yield* History.open)

@@ -52,7 +52,9 @@ const run = Command.make("run", { file, input, inputFile, session, model, allow,
       yield* running(options, ({ agents, build }) =>
         Effect.gen(function* () {
           const named = [...source.agents].filter((name) => agents.all.has(name))
-          const runnables = yield* Effect.forEach(named, (name) => Effect.flatMap(Agents.find(agents, name), build))
+          const runnables = yield* Effect.forEach(named, (name) =>
+            Effect.flatMap(Agents.find(agents, name), (file) => build(file))
+          )
           const built = Object.fromEntries(named.map((name, i) => [name, runnables[i]!]))
           const workflow = yield* Definition.compile(source, agents, { built, status: status.usage })
           yield* shown(workflow, value, {

@@ -73,7 +73,12 @@ export const lookAtProject = (problems: ReadonlyArray<Problem>) =>
     return [
       isMade
         ? check("ok", "project", root)
-        : check("absent", "project", `${root}, since no folder above has a .heddle`, "heddle init makes one here."),
+        : check(
+            "absent",
+            "project",
+            `${root}, since no folder above that is yours has a .heddle`,
+            "heddle init makes one here."
+          ),
       ...problems.map((problem) =>
         check(isError(problem) ? "broken" : "warning", "configuration", problemText(problem), "heddle lint tells all.")
       ),

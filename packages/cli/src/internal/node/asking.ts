@@ -5,17 +5,21 @@ import { asking } from "../chat/asking.ts"
 import type { Sheet } from "../Output.ts"
 import { open } from "./lines.ts"
 
-/** Asks one question. Ctrl-C at it is a Ctrl-C of the command. */
+const cancel = Effect.sync(() => process.kill(process.pid, "SIGINT"))
+const cancelled = Effect.zipRight(cancel, Effect.never)
+
+/**
+ * Asks one question. Ctrl-C at it is a Ctrl-C of the command. The terminal keeps what is
+ * typed while nobody reads; all of this is taken before the question is shown, so that
+ * it does not answer what nobody has seen yet.
+ */
 export const ask = (question: string, err: Sheet): Effect.Effect<string, NobodyToAsk> =>
   open({ lines: () => [], add: () => Effect.void }).pipe(
     Effect.mapError(({ message }) => new NobodyToAsk({ message })),
     Effect.flatMap((lines) =>
-      asking({
-        lines,
-        err,
-        alone: (effect) => effect,
-        cancel: Effect.sync(() => process.kill(process.pid, "SIGINT"))
-      }).ask(question)
+      Effect.raceFirst(lines.quiet, Effect.zipRight(lines.interrupted, cancelled)).pipe(
+        Effect.zipRight(asking({ lines, err, alone: (effect) => effect, cancel }).ask(question))
+      )
     ),
     Effect.scoped
   )

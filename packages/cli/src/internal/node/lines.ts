@@ -12,14 +12,25 @@ import type { Asked, History, Lines, Read } from "../chat/Lines.ts"
 import { type CliError, failed, usage } from "../failure.ts"
 import { tellPastes, Typed } from "./typed.ts"
 
+/** Lines of this process. */
+interface Opened extends Lines {
+  /** Waits until all is here that was typed before the terminal was ours, and nobody types. */
+  readonly quiet: Effect.Effect<void>
+}
+
 /** Opens standard input. */
-export const open = (history: History): Effect.Effect<Lines, CliError, Scope.Scope> => {
+export const open = (history: History): Effect.Effect<Opened, CliError, Scope.Scope> => {
   const { stderr, stdin, stdout } = process
   const screen = stderr.isTTY ? stderr : stdout
-  return stdin.isTTY && screen.isTTY ? typed(stdin, screen, history) : Effect.sync(() => written(stdin))
+  return stdin.isTTY && screen.isTTY
+    ? typed(stdin, screen, history)
+    : Effect.sync(() => ({ ...written(stdin), quiet: Effect.void }))
 }
 
 const end: Read = { _tag: "End" }
+
+/** How long nothing is typed where nobody types, in milliseconds: longer than between the repeats of a key that is held. */
+const quietFor = 60
 
 // -----------------------------------------------------------------------------
 // at a terminal
@@ -34,7 +45,7 @@ export const typed = (
   keyboard: ReadStream,
   screen: WriteStream,
   history: History
-): Effect.Effect<Lines, never, Scope.Scope> =>
+): Effect.Effect<Opened, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const decoder = new StringDecoder("utf8")
@@ -44,7 +55,9 @@ export const typed = (
       let reading: (() => void) | undefined = undefined
       let waiting: (() => void) | undefined = undefined
       const tell = () => (reading ?? waiting)?.()
+      let pieces = 0
       const onData = (data: Buffer) => {
+        pieces += 1
         keys.add(decoder.write(data))
         tell()
       }
@@ -102,13 +115,30 @@ export const typed = (
         return Effect.sync(() => (waiting = undefined))
       })
 
+      const quiet = Effect.async<void>((resume) => {
+        let timer: NodeJS.Timeout | undefined = undefined
+        let look: NodeJS.Immediate | undefined = undefined
+        const wait = () => {
+          const before = pieces
+          timer = setTimeout(() => {
+            // After a time in which the process was busy, what has come is read only now.
+            look = setImmediate(() => (pieces === before ? resume(Effect.void) : wait()))
+          }, quietFor)
+        }
+        wait()
+        return Effect.sync(() => {
+          clearTimeout(timer)
+          clearImmediate(look)
+        })
+      })
+
       const close = Effect.sync(() => {
         keyboard.off("data", onData).off("end", onEnd).off("close", onEnd)
         keyboard.setRawMode(false)
         keyboard.pause()
         screen.write(tellPastes.off)
       })
-      return { lines: { isTerminal: true, read, interrupted } satisfies Lines, close }
+      return { lines: { isTerminal: true, read, interrupted, quiet } satisfies Opened, close }
     }),
     ({ close }) => close
   ).pipe(Effect.map(({ lines }) => lines))

@@ -47,6 +47,7 @@ export const world = (extensions: Service, input?: string | Uint8Array) =>
     Layer.succeed(Environment, {
       cwd: process.cwd(),
       home: homedir(),
+      user: process.getuid?.(),
       variables: process.env,
       input:
         input === undefined

@@ -1,6 +1,7 @@
 /** Asks the person at the terminal. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { unhurried } from "../agents/timeLimit.ts"
 import { Asking } from "../Asking.ts"
 import { clean } from "../text.ts"
 import { refused, textTool } from "./tool.ts"
@@ -13,7 +14,7 @@ export const askUser = textTool({
   execute: ({ question }) =>
     Effect.gen(function* () {
       const asking = yield* Asking
-      const answer = yield* Effect.mapError(asking.ask(`${clean(question).trim()}\n> `), () =>
+      const answer = yield* Effect.mapError(unhurried(asking.ask(`${clean(question).trim()}\n> `)), () =>
         refused("There is nobody to ask. Go on without, or say what you need to know.")
       )
       return answer.trim() === "" ? "(The user said nothing.)" : answer

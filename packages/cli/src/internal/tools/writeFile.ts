@@ -9,7 +9,7 @@ import { Project } from "../Project.ts"
 import { checkOpened, isWithin, meant, type Needs, shownOf } from "./inside.ts"
 import { type Refused, refused, textTool, unreadable } from "./tool.ts"
 
-/** Folders that say what programs do by themselves: git its hooks, and this command what it may do unasked. */
+/** Folders that say what programs do by themselves: git its hooks, and this command its configuration. */
 const kept = [".git", ".heddle"]
 
 export const writeFile = textTool({
@@ -54,29 +54,80 @@ export const writeFile = textTool({
     })
 })
 
-/** Where to write, with all links resolved: of what is not there, those of the folders above it. */
+/** Where to write, with all links resolved. Refuses what says which programs are run. */
 const targetOf = (said: string): Effect.Effect<string, Refused, Needs> =>
+  Effect.gen(function* () {
+    const path = yield* Path
+    const { root } = yield* Project
+    const at = yield* resolved(yield* meant(said))
+    if (at._tag === "Dangling") return yield* refused(`"${said}" is a link to what is not there.`)
+    if (at._tag === "Nowhere") return yield* refused(`"${said}" is no path.`)
+    const target = at.real
+    if (!isWithin(path, root, target)) return yield* refused(`"${said}" is outside of the project.`)
+    if (target === root) return yield* refused(`"${said}" is a folder.`)
+    const names = path.relative(root, target).split(path.sep)
+    const own = names.find((name) => kept.includes(name.toLowerCase()))
+    if (own !== undefined) return yield* refused(`Nothing is written to ${own}.`)
+    if (yield* isSetting(target)) {
+      return yield* refused(
+        `"${said}" is an agent or a configuration, which say what is run. Nothing is written there.`
+      )
+    }
+    return target
+  })
+
+type Resolved =
+  | { readonly _tag: "Resolved"; readonly real: string }
+  /** A link to what is not there: it would be followed by whoever writes to it. */
+  | { readonly _tag: "Dangling"; readonly to: string }
+  | { readonly _tag: "Nowhere" }
+
+/** A path with all links resolved: of what is not there, those of the folders above it. */
+const resolved = (said: string): Effect.Effect<Resolved, never, FileSystem | Path> =>
   Effect.gen(function* () {
     const fs = yield* FileSystem
     const path = yield* Path
-    const { root } = yield* Project
     const missing: Array<string> = []
-    let at = yield* meant(said)
-    while (true) {
+    for (let at = said; ; at = path.dirname(at)) {
       const real = yield* Effect.option(fs.realPath(at))
-      if (Option.isSome(real)) {
-        const target = path.join(real.value, ...missing)
-        if (!isWithin(path, root, target)) return yield* refused(`"${said}" is outside of the project.`)
-        if (target === root) return yield* refused(`"${said}" is a folder.`)
-        const names = path.relative(root, target).split(path.sep)
-        const own = names.find((name) => kept.includes(name.toLowerCase()))
-        if (own !== undefined) return yield* refused(`Nothing is written to ${own}.`)
-        return target
+      if (Option.isSome(real)) return { _tag: "Resolved", real: path.join(real.value, ...missing) }
+      const link = yield* Effect.option(fs.readLink(at))
+      if (Option.isSome(link)) {
+        return { _tag: "Dangling", to: path.join(path.resolve(path.dirname(at), link.value), ...missing) }
       }
-      // A link to what is not there would be followed by whoever writes to it.
-      if (yield* Effect.isSuccess(fs.readLink(at))) return yield* refused(`"${said}" is a link to what is not there.`)
-      if (at === path.dirname(at)) return yield* refused(`"${said}" is no path.`)
+      if (at === path.dirname(at)) return { _tag: "Nowhere" }
       missing.unshift(path.basename(at))
-      at = path.dirname(at)
     }
+  })
+
+/** Links to what is not there that are followed, one after the other: they may lead in a circle. */
+const mostLinks = 8
+
+/**
+ * Whether a path is that of an agent or of a configuration, also by way of a link: an
+ * agent's file names programs that are started, and a chat reads it again. Some file
+ * systems make no difference between small letters and capitals.
+ */
+const isSetting = (target: string): Effect.Effect<boolean, never, Needs> =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem
+    const path = yield* Path
+    const { agentFolders, configFiles } = yield* Project
+    const plain = target.toLowerCase()
+    const holds = (at: string, links = mostLinks): Effect.Effect<boolean, never, FileSystem | Path> =>
+      Effect.flatMap(resolved(at), (at) =>
+        at._tag === "Dangling" && links > 0
+          ? holds(at.to, links - 1)
+          : Effect.succeed(at._tag === "Resolved" && isWithin(path, at.real.toLowerCase(), plain))
+      )
+    for (const { path: file } of configFiles) if (yield* holds(file)) return true
+    for (const { path: folder } of agentFolders) {
+      if (yield* holds(folder)) return true
+      const entries = yield* Effect.orElseSucceed(fs.readDirectory(folder), () => [])
+      for (const entry of entries) {
+        const file = path.join(folder, entry)
+        if ((yield* Effect.isSuccess(fs.readLink(file))) && (yield* holds(file))) return true
+      }
+    }
+    return false
   })
