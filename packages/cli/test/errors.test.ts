@@ -34,13 +34,13 @@ it("the file is named that has to be changed", () => {
   expect(told(invalid, file)).toMatchObject({ status: 2, message: expect.stringMatching(/^agents\/clerk.md: /) })
 })
 
-it("a database says what is wrong with it, for those who have the command", () => {
+it("a database says itself what is wrong with it", () => {
   const cause = new DatabaseError.DatabaseError({
-    reason: "Newer",
-    message: "x was written by a newer version. Update @heddle/sql."
+    reason: "Damaged",
+    message: "The file x is damaged."
   })
   const error = new MemoryErrors.ConversationsUnavailable({ operation: "read", cause })
-  expect(told(error, file)).toMatchObject({ status: 1, message: "x was written by a newer version. Update heddle." })
+  expect(told(error, file)).toMatchObject({ status: 1, message: "The file x is damaged." })
 })
 
 it("what else fails is told with the agent, and what is told already as it is", () => {
