@@ -15,6 +15,9 @@ export default defineConfig({
   test: {
     // Properties run many worlds; a slow machine takes its time.
     testTimeout: 120_000,
+    // Tests wait for other programs as often as they compute.
+    maxWorkers: "100%",
+    minWorkers: 1,
     // Packages are imported from source, through their `exports`.
     projects: [".ci", ...folders("packages"), ...folders("examples")].filter(hasTest).map((root) => ({
       extends: true,
