@@ -47,6 +47,18 @@ const topical = (name = "topical", size = topics.length): EmbeddingModel.Service
     )
 })
 
+/** The vector that a text lists. */
+const listed: EmbeddingModel.Service = {
+  name: "listed",
+  embed: (texts) => Effect.succeed(texts.map((text) => Float32Array.from(text.split(",").map(Number))))
+}
+
+/** `NaN` if one of the two has no direction. */
+const cosine = (a: ReadonlyArray<number>, b: ReadonlyArray<number>): number => {
+  const product = (x: ReadonlyArray<number>, y: ReadonlyArray<number>) => x.reduce((sum, n, i) => sum + n * y[i]!, 0)
+  return product(a, b) / Math.sqrt(product(a, a) * product(b, b))
+}
+
 const lexical = <E>(database: Layer.Layer<SqlClient.SqlClient, E>) =>
   Layer.provideMerge(SqlRetriever.layerLexical, database)
 
@@ -85,7 +97,8 @@ describe("by words", () => {
             yield* step === "put" ? each.put(notes, [document(source, texts)]) : each.remove(notes, [source])
           }
           expect(yield* index.documents(notes)).toEqual(yield* memory.index.documents(notes))
-          for (const query of queries) {
+          // The second time it is known where the words are.
+          for (const query of [...queries, ...queries]) {
             const wanted = yield* memory.retriever.search(Retriever.query(query, { topK: 20 }))
             const found = yield* search(query, { topK: 20 })
             const byId = new Map(found.map((passage) => [passage.id, passage]))
@@ -360,6 +373,46 @@ describe("by words and meaning", () => {
       expect(ids(yield* search("horse")).toSorted()).toEqual(["a#1", "c#0"])
       expect(yield* search("Why?")).toEqual([])
     }).pipe(Effect.provide(hybrid(ownFile(), topical(), { minSimilarity: -1 })))
+  )
+
+  const steps = FastCheck.array(
+    FastCheck.tuple(
+      FastCheck.constantFrom("a", "b", "c", "d"),
+      FastCheck.array(FastCheck.array(FastCheck.integer({ min: -2, max: 2 }), { minLength: 9, maxLength: 9 }), {
+        maxLength: 4
+      })
+    ),
+    { minLength: 1, maxLength: 6 }
+  )
+  it.effect.prop(
+    "finds what is closest, whatever was put and taken out before",
+    [steps],
+    ([all]) =>
+      Effect.gen(function* () {
+        const index = yield* DocumentIndex.DocumentIndex
+        const query = [1, -2, 0, 1, 2, 0, -1, 1, 1]
+        const there = new Map<string, ReadonlyArray<ReadonlyArray<number>>>()
+        for (const [source, vectors] of all) {
+          there.set(source, vectors)
+          if (vectors.length === 0) yield* index.remove(notes, [source])
+          else yield* put(document(source, vectors.map(String)))
+          for (const sources of [undefined, ["a"], ["b", "d"]]) {
+            const found = yield* search(String(query), { topK: 100, ...(sources && { filter: { sources } }) })
+            const wanted = Array.from(there).flatMap(([source, vectors]) =>
+              vectors.flatMap((vector, n) => {
+                const close = cosine(vector, query)
+                return close > -0.9 && (sources ?? [source]).includes(source) ? [{ id: `${source}#${n}`, close }] : []
+              })
+            )
+            const byId = new Map(wanted.map(({ close, id }) => [id, close]))
+            expect(ids(found).toSorted()).toEqual(Array.from(byId.keys()).toSorted())
+            // Those below the mean are all the same.
+            const inOrder = found.filter(({ score }) => score > 0).map(({ id }) => byId.get(id)!)
+            for (const [n, close] of inOrder.entries()) expect(close).toBeLessThan((inOrder[n - 1] ?? 1) + 1e-6)
+          }
+        }
+      }).pipe(Effect.provide(hybrid(ownFile(), listed, { minSimilarity: -0.9, weights: { words: 0 } }))),
+    { fastCheck: { numRuns: 40 } }
   )
 
   it.effect("ranks can be put together in place of scores", () =>

@@ -63,7 +63,7 @@ export const chunkTable = (sql: SqlClient) => ({
     tenant: number,
     words: ReadonlyArray<string>
   ): Effect.Effect<
-    { readonly revision: number; readonly found: ReadonlyArray<ReadonlyArray<number>> },
+    { readonly revision: number; readonly found: ReadonlyMap<string, ReadonlyArray<number>> },
     SqlError | DatabaseError
   > =>
     // Numbers in one text take a tenth of the time that they take as rows.
@@ -72,7 +72,7 @@ export const chunkTable = (sql: SqlClient) => ({
         UNION ALL
         SELECT key, (SELECT json_group_array(doc) FROM heddle_word_places WHERE term = value)
         FROM json_each(${JSON.stringify(termsOf(tenant, words))})`.values,
-      decodeFound
+      decodeFound(words)
     ),
 
   /** The texts of chunks that are still there. */
@@ -89,14 +89,16 @@ export const chunkTable = (sql: SqlClient) => ({
 
 const Found = Schema.Array(Schema.Tuple(Schema.Number, Schema.Union(Schema.Number, Schema.String)))
 
-const decodeFound = decoded("The index of words", (rows) => {
-  const [[, revision], ...words] = Schema.decodeUnknownSync(Found)(rows) as [
-    [number, number],
-    ...Array<[number, string]>
-  ]
-  // The database itself has made these texts.
-  return { revision, found: words.map(([, ids]) => JSON.parse(ids) as ReadonlyArray<number>) }
-})
+const decodeFound = (asked: ReadonlyArray<string>) =>
+  decoded("The index of words", (rows) => {
+    const [[, revision], ...words] = Schema.decodeUnknownSync(Found)(rows) as [
+      [number, number],
+      ...Array<[number, string]>
+    ]
+    // The database itself has made these texts.
+    const found = new Map(words.map(([key, ids]) => [asked[key]!, JSON.parse(ids) as ReadonlyArray<number>]))
+    return { revision, found }
+  })
 
 const Counts = Schema.Array(Schema.Tuple(Schema.Number))
 

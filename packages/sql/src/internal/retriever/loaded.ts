@@ -4,6 +4,7 @@
 import { storedText } from "@heddle/memory/store"
 import * as Schema from "effect/Schema"
 import { decoded } from "../rows.ts"
+import { KnownWords } from "./knownWords.ts"
 import { type Chunks, type Entry, hasDirection, type Held } from "./ranking.ts"
 import { metadataOf } from "./written.ts"
 
@@ -11,6 +12,9 @@ import { metadataOf } from "./written.ts"
 export interface Loaded extends Chunks {
   readonly tenant: number
   readonly revision: number
+  /** Those that have chunks. */
+  readonly collections: ReadonlyArray<Held>
+  readonly words: KnownWords
 }
 
 interface Read {
@@ -43,25 +47,32 @@ export const decodeLoaded = decoded("The rows of chunks", (read): Loaded => {
   const { before, first, others } = read as Read
   const [revision, tenant] = decodeFirst(first)
   const there = new Set(others.map(([id]) => id))
-  const kept = before?.entries.filter(({ id }) => there.has(id)) ?? []
+  const kept = (before?.entries ?? []).flatMap((entry, place) =>
+    there.has(entry.id) ? [{ entry, at: before!.positions[place]! }] : []
+  )
   const last = before?.entries.at(-1)?.id ?? 0
-  const fresh = others.filter(([id]) => Number(id) > last).map((row) => decodeFresh(row))
+  const fresh = others
+    .filter(([id]) => Number(id) > last)
+    .map((row) => decodeFresh(row))
+    .toSorted(([a], [b]) => a - b)
 
-  const size =
-    kept.reduce((sum, entry) => sum + sizeOf(entry), 0) + fresh.reduce((sum, row) => sum + lengthOf(row[4]), 0)
-  const vectors = new Float32Array(size)
+  const sizeOf = ({ at, entry }: (typeof kept)[number]): number => (at < 0 ? 0 : entry.collection.size!)
+  const vectors = new Float32Array(
+    kept.reduce((sum, one) => sum + sizeOf(one), 0) + fresh.reduce((sum, row) => sum + lengthOf(row[4]), 0)
+  )
+  const positions = new Int32Array(kept.length + fresh.length).fill(-1)
   let end = 0
-  const entries = kept.map((entry): Entry => {
-    if (entry.at < 0) return entry
-    const at = end
-    vectors.set(before!.vectors.subarray(entry.at, entry.at + sizeOf(entry)), at)
-    end += sizeOf(entry)
-    return at === entry.at ? entry : { ...entry, at }
-  })
+  for (const [place, one] of kept.entries()) {
+    if (one.at < 0) continue
+    positions[place] = end
+    vectors.set(before!.vectors.subarray(one.at, one.at + sizeOf(one)), end)
+    end += sizeOf(one)
+  }
 
   // Texts that many chunks have are there once.
   const collections = new Map<number, Held>()
   const sources = new Map<string, string>()
+  const entries = kept.map(({ entry }) => entry)
   for (const [id, chunk, metadata, words, vector, source, collection, name, model, size] of fresh) {
     const held = collections.get(collection) ?? {
       name: storedText(name),
@@ -77,30 +88,30 @@ export const decodeLoaded = decoded("The rows of chunks", (read): Loaded => {
     }
     // The next one is written over a vector that is no use.
     const isUsed = vector !== null && hasDirection(vectors.subarray(end, end + lengthOf(vector)))
-    const at = isUsed ? end : -1
-    if (isUsed) end += lengthOf(vector)
+    if (isUsed) {
+      positions[entries.length] = end
+      end += lengthOf(vector)
+    }
     entries.push({
       id,
       chunk: storedText(chunk),
       source: known,
       metadata: metadataOf(metadata),
       collection: held,
-      words,
-      at
+      words
     })
   }
-  entries.sort((a, b) => a.id - b.id)
   return {
     tenant,
     revision,
     entries,
+    collections: Array.from(new Set(entries.map(({ collection }) => collection))),
+    words: new KnownWords(entries.length),
     places: new Map(entries.map(({ id }, place) => [id, place])),
     vectors,
+    positions,
     averageWords: entries.reduce((sum, { words }) => sum + words, 0) / entries.length
   }
 })
-
-/** Numbers of the vector of a chunk. */
-const sizeOf = ({ at, collection }: Entry): number => (at < 0 ? 0 : (collection.size ?? 0))
 
 const lengthOf = (vector: Uint8Array | null): number => (vector?.byteLength ?? 0) / Float32Array.BYTES_PER_ELEMENT

@@ -3,6 +3,7 @@
  */
 import type { Metadata } from "@heddle/rag/Retriever"
 import { bm25 } from "@heddle/rag/store"
+import { products } from "./products.ts"
 
 /** A collection, as its chunks know it. */
 export interface Held {
@@ -21,8 +22,6 @@ export interface Entry {
   readonly collection: Held
   /** How many words it has, each counted once. */
   readonly words: number
-  /** Where its vector begins; -1 if it has none, or one without a direction. */
-  readonly at: number
 }
 
 /** The chunks of a tenant. */
@@ -32,6 +31,8 @@ export interface Chunks {
   readonly places: ReadonlyMap<number, number>
   /** The vectors of all, one after the other, each of length 1. */
   readonly vectors: Float32Array
+  /** Where among them that of an entry begins; -1 if it has none, or one without a direction. */
+  readonly positions: Int32Array
   readonly averageWords: number
 }
 
@@ -63,13 +64,9 @@ export const best = (
   count: number,
   least: number
 ): ReadonlyArray<Hit> => {
+  if (count === 0) return []
   // An object for each entry would take longer than everything else, so first the numbers alone are looked at.
-  const all = new Float64Array(scores.length)
-  let n = 0
-  for (const score of scores) if (score > 0 && score >= least) all[n++] = score
-  const fitting = all.subarray(0, n)
-  if (fitting.length === 0 || count === 0) return []
-  const enough = fitting.length <= count ? least : fitting.toSorted()[fitting.length - count]!
+  const enough = Math.max(least, lowestOfBest(scores, count))
   const hits: Array<Hit> = []
   for (let place = 0; place < scores.length; place++) {
     const score = scores[place]!
@@ -79,38 +76,68 @@ export const best = (
   return ordered(hits).slice(0, count)
 }
 
+/** The lowest of the so many highest numbers; 0 if there are no more numbers above it. */
+const lowestOfBest = (numbers: Float64Array, count: number): number => {
+  if (count >= numbers.length) return 0
+  // A heap: none of these is higher than the two that it stands over, at twice its place.
+  const highest = new Float64Array(count)
+  for (const number of numbers) {
+    if (number <= highest[0]!) continue
+    let place = 0
+    for (;;) {
+      let below = 2 * place + 1
+      if (below + 1 < count && highest[below + 1]! < highest[below]!) below++
+      if (below >= count || highest[below]! >= number) break
+      highest[place] = highest[below]!
+      place = below
+    }
+    highest[place] = number
+  }
+  return highest[0]!
+}
+
 // -----------------------------------------------------------------------------
 // words
 // -----------------------------------------------------------------------------
 
+/** The chunks that have a word, and what it counts in each. */
+export interface Postings {
+  /** Where among the entries they are. */
+  readonly places: Uint32Array
+  readonly weights: Float64Array
+  /** What it counts at the most. */
+  readonly most: number
+}
+
+/** Where a word is, of which it is known in which chunks: their ids, as often as they have it. */
+export const postings = ({ averageWords, entries, places }: Chunks, ids: ReadonlyArray<number>): Postings => {
+  const counts = new Uint32Array(entries.length)
+  const having = new Uint32Array(ids.length)
+  let n = 0
+  for (const id of ids) {
+    const place = places.get(id)
+    if (place !== undefined && counts[place]!++ === 0) having[n++] = place
+  }
+  const rarity = bm25.rarity(entries.length, n)
+  const weights = new Float64Array(n)
+  for (let i = 0; i < n; i++) {
+    const place = having[i]!
+    weights[i] = rarity * bm25.weight(counts[place]!, entries[place]!.words / averageWords)
+  }
+  return { places: having.slice(0, n), weights, most: rarity * bm25.most }
+}
+
 /**
  * A score for each chunk, 0 if it has no word of the query or is not accepted. It is the
- * share of what a chunk could reach at the most. `found` has for each word the ids of chunks that have
- * it, as often as they have it.
+ * share of what a chunk could reach at the most.
  */
-export const byWords = (
-  { averageWords, entries, places }: Chunks,
-  found: ReadonlyArray<ReadonlyArray<number>>,
-  isAccepted: Accepts
-): Float64Array => {
+export const byWords = ({ entries }: Chunks, words: ReadonlyArray<Postings>, isAccepted: Accepts): Float64Array => {
   const scores = new Float64Array(entries.length)
-  const counts = new Uint32Array(entries.length)
   let most = 0
-  for (const ids of found) {
-    const having: Array<number> = []
-    for (const id of ids) {
-      const place = places.get(id)
-      if (place === undefined) continue
-      if (counts[place] === 0) having.push(place)
-      counts[place]!++
-    }
-    const rarity = bm25.rarity(entries.length, having.length)
-    for (const place of having) {
-      const count = counts[place]!
-      scores[place]! += rarity * bm25.weight(count, entries[place]!.words / averageWords)
-      counts[place] = 0
-    }
-    most += rarity * bm25.most
+  for (const word of words) {
+    const { places, weights } = word
+    for (let i = 0; i < places.length; i++) scores[places[i]!]! += weights[i]!
+    most += word.most
   }
   for (let place = 0; place < scores.length; place++) {
     if (scores[place]! > 0) scores[place] = isAccepted(entries[place]!) ? Math.min(1, scores[place]! / most) : 0
@@ -131,18 +158,25 @@ export const hasDirection = (vector: Float32Array): boolean => vector.some((x) =
  * is no such angle, or if the chunk is not accepted.
  */
 export const byVectors = (
-  { entries, vectors }: Chunks,
+  { entries, positions, vectors }: Chunks,
   vector: Float32Array,
   least: number,
   isAccepted: Accepts
 ): Float64Array => {
   const scores = new Float64Array(entries.length)
   if (!hasDirection(vector)) return scores
-  for (let place = 0; place < scores.length; place++) {
-    const entry = entries[place]!
-    if (entry.at < 0 || !isAccepted(entry)) continue
-    const cosine = product(vectors, entry.at, vector)
-    if (cosine > least) scores[place] = 1 + cosine
+  for (let first = 0; first < scores.length;) {
+    const at = positions[first]!
+    if (at < 0 || !isAccepted(entries[first]!)) {
+      first++
+      continue
+    }
+    // As many at once as there are whose vectors stand one behind the other.
+    let count = 1
+    while (positions[first + count] === at + count * vector.length && isAccepted(entries[first + count]!)) count++
+    const cosines = products(vector, vectors.subarray(at, at + count * vector.length))
+    for (let n = 0; n < count; n++) if (cosines[n]! > least) scores[first + n] = 1 + cosines[n]!
+    first += count
   }
   return scores
 }
@@ -157,24 +191,6 @@ export const usual = (scores: Float64Array): number => {
     n++
   }
   return n === 0 ? 0 : sum / n
-}
-
-/** Four sums beside each other: one alone would have to wait for itself at each step. */
-const product = (all: Float32Array, at: number, vector: Float32Array): number => {
-  const { length } = vector
-  let a = 0
-  let b = 0
-  let c = 0
-  let d = 0
-  let i = 0
-  for (; i + 3 < length; i += 4) {
-    a += all[at + i]! * vector[i]!
-    b += all[at + i + 1]! * vector[i + 1]!
-    c += all[at + i + 2]! * vector[i + 2]!
-    d += all[at + i + 3]! * vector[i + 3]!
-  }
-  for (; i < length; i++) a += all[at + i]! * vector[i]!
-  return a + b + c + d
 }
 
 // -----------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import { failure, retrieval } from "./failure.ts"
 import { inMemory } from "./inMemory.ts"
 import type { Loaded } from "./loaded.ts"
 import type { Embedding } from "./options.ts"
-import { type Accepts, best, byVectors, byWords, fused, type Hit, usual } from "./ranking.ts"
+import { type Accepts, best, byVectors, byWords, fused, type Hit, type Postings, postings, usual } from "./ranking.ts"
 
 /** How often a search begins anew when others write, before it keeps them from it. */
 const maxTries = 5
@@ -36,15 +36,31 @@ export const makeSearch = (sql: SqlClient, embedding: Embedding | undefined): Se
   /** Gives nothing if somebody has written in the meantime, so that what was read does not fit together. */
   const tried = (query: Query, words: ReadonlyArray<string>, vector: Float32Array | undefined) =>
     Effect.gen(function* () {
-      let chunks = yield* known(query.tenant)
+      const chunks = yield* known(query.tenant)
       if (chunks === undefined) return []
-      const { found, revision } = yield* table.find(chunks.tenant, yield* wantedOf(chunks.tenant, words))
+      const wanted = yield* wantedOf(chunks.tenant, words)
+      const where = new Map(wanted.map((word) => [word, chunks.words.get(word)]))
+      const { found, revision } = yield* table.find(
+        chunks.tenant,
+        wanted.filter((word) => where.get(word) === undefined)
+      )
       if (revision !== chunks.revision) {
-        chunks = yield* load(query.tenant)
-        if (chunks?.revision !== revision) return undefined
+        yield* load(query.tenant)
+        return undefined
+      }
+      for (const [word, ids] of found) {
+        const made = postings(chunks, ids)
+        where.set(word, made)
+        chunks.words.set(word, made)
       }
       if (vector !== undefined) yield* comparable(chunks, query.filter, vector, embedding!.model.name)
-      const hits = ranked(chunks, found, query, vector, embedding)
+      const hits = ranked(
+        chunks,
+        Array.from(where.values(), (made) => made!),
+        query,
+        vector,
+        embedding
+      )
       if (hits.length === 0) return []
       const texts = yield* table.texts(hits.map(({ entry }) => entry.id))
       return texts.size < hits.length
@@ -95,22 +111,20 @@ const inTime = <A>(
 
 /** Fails if a collection that is searched has other vectors than the query. */
 const comparable = (
-  { entries }: Loaded,
+  { collections }: Loaded,
   filter: Filter | undefined,
   { length }: Float32Array,
   model: string
-): Effect.Effect<void, RetrievalError> => {
-  const collections = new Set(entries.map(({ collection }) => collection))
-  return Effect.forEach(
-    Array.from(collections).filter(({ name }) => filter?.collection === undefined || name === filter.collection),
+): Effect.Effect<void, RetrievalError> =>
+  Effect.forEach(
+    collections.filter(({ name }) => filter?.collection === undefined || name === filter.collection),
     (held) => Effect.zipRight(sameModel(held, held, model), sameSize(held, held, length)),
     { discard: true }
   )
-}
 
 const ranked = (
   chunks: Loaded,
-  found: ReadonlyArray<ReadonlyArray<number>>,
+  found: ReadonlyArray<Postings>,
   { filter, minScore, topK }: Query,
   vector: Float32Array | undefined,
   embedding: Embedding | undefined
