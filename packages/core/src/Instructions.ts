@@ -150,15 +150,26 @@ export const current: Effect.Effect<Instructions> = Effect.map(CurrentRun, (cell
  * it cannot leave the tags, since tags of that name in it are taken apart. A tag's
  * name is letters, digits, `_` and `-`.
  */
-export const quoted = (tag: string, text: string, attributes: Readonly<Record<string, string | number>> = {}): string =>
-  `<${tag}${Object.entries(attributes).map(attributeText).join("")}>\n${withoutTag(tag, text)}\n</${tag}>`
+export const quoted = (
+  tag: string,
+  text: string,
+  attributes: Readonly<Record<string, string | number>> = {}
+): string => {
+  let head = tag
+  for (const name of Object.keys(attributes)) head += ` ${name}="${attributeText(attributes[name]!)}"`
+  return `<${head}>\n${withoutTag(tag, text)}\n</${tag}>`
+}
 
 const withoutTag = (tag: string, text: string): string =>
   // Most texts have no tag at all, and a pattern is slow to make and to look for.
   text.includes("<") ? text.replace(new RegExp(`<(?=\\s*/?\\s*${tag})`, "gi"), "&lt;") : text
 
-const attributeText = ([name, value]: readonly [string, string | number]): string =>
-  ` ${name}="${String(value).replace(/["&<>\n\r]/g, (character) => `&#${character.charCodeAt(0)};`)}"`
+const attributeText = (value: string | number): string =>
+  typeof value === "string" && special.test(value)
+    ? value.replace(/["&<>\n\r]/g, (character) => `&#${character.charCodeAt(0)};`)
+    : `${value}`
+
+const special = /["&<>\n\r]/
 
 /** A change of instructions, as `scoped` takes it. */
 export type Change = (instructions: Instructions) => Instructions

@@ -27,55 +27,58 @@ export interface Plan {
   readonly output: object | undefined
 }
 
-/** Runs the loop to its result. */
-export const loop = (
+/**
+ * Runs the loop to its result. Here and below a generator is not written where it is
+ * called: V8 would make a type for each one, which holds all that it can see until the
+ * next great collection of garbage.
+ */
+export const loop: (
   plan: Plan,
   attempt: Attempt,
   sink: AgentSink,
   cell: Cell
-): Effect.Effect<void, unknown, unknown> =>
-  Effect.gen(function* () {
-    const { config, hooks } = plan
-    const { maxSteps, onStepLimit } = config.options
-    while (true) {
-      const last = attempt.steps >= maxSteps
-      if (last && onStepLimit === "error") {
-        return yield* new StepLimitReached({ agent: config.agent, maxSteps, history: attempt.history })
-      }
-      if (hooks.beforeModel !== undefined) {
-        const changed = hooks.beforeModel(attempt.history)
-        attempt.history = History.settle(Effect.isEffect(changed) ? yield* changed : changed)
-      }
-      attempt.steps++
-      cell.forget()
-
-      cell.offered = undefined
-      const reply = yield* callModel(plan, attempt, last, sink)
-      attempt.usage = ChatModel.addUsage(attempt.usage, reply.usage)
-      cell.forget()
-      attempt.reply = messageOf(reply)
-      attempt.outcomes = undefined
-      if (hooks.afterModel !== undefined) {
-        const changed = hooks.afterModel(History.append(attempt.history, attempt.reply))
-        takeIn(attempt, Effect.isEffect(changed) ? yield* changed : changed)
-      }
-
-      const calls = pendingCalls(attempt.reply)
-      if (last || isAnswer(attempt.reply, reply)) {
-        const history = attempt.historySoFar
-        return yield* done(sink, attempt.result(history, History.answer(history), last ? "step-limit" : "answer"))
-      }
-      const tools = reply.offered ?? cell.offered ?? config.tools
-      attempt.called ||= attempt.reply !== undefined && !isUnfinished(reply)
-      if (calls.length > 0) {
-        yield* callTools(plan, attempt, calls, tools, sink)
-      }
-      attempt.history = attempt.historySoFar
-      const direct = calls.length > 0 ? directAnswer(attempt, calls, tools) : undefined
-      attempt.reply = undefined
-      if (direct !== undefined) return yield* done(sink, attempt.result(attempt.history, direct, "tool"))
+) => Effect.Effect<void, unknown, unknown> = Effect.fnUntraced(function* (plan, attempt, sink, cell) {
+  const { config, hooks } = plan
+  const { maxSteps, onStepLimit } = config.options
+  while (true) {
+    const last = attempt.steps >= maxSteps
+    if (last && onStepLimit === "error") {
+      return yield* new StepLimitReached({ agent: config.agent, maxSteps, history: attempt.history })
     }
-  })
+    if (hooks.beforeModel !== undefined) {
+      const changed = hooks.beforeModel(attempt.history)
+      attempt.history = History.settle(Effect.isEffect(changed) ? yield* changed : changed)
+    }
+    attempt.steps++
+    cell.forget()
+
+    cell.offered = undefined
+    const reply = yield* callModel(plan, attempt, last, sink)
+    attempt.usage = ChatModel.addUsage(attempt.usage, reply.usage)
+    cell.forget()
+    attempt.reply = messageOf(reply)
+    attempt.outcomes = undefined
+    if (hooks.afterModel !== undefined) {
+      const changed = hooks.afterModel(History.append(attempt.history, attempt.reply))
+      takeIn(attempt, Effect.isEffect(changed) ? yield* changed : changed)
+    }
+
+    const calls = pendingCalls(attempt.reply)
+    if (last || isAnswer(attempt.reply, reply)) {
+      const history = attempt.historySoFar
+      return yield* done(sink, attempt.result(history, History.answer(history), last ? "step-limit" : "answer"))
+    }
+    const tools = reply.offered ?? cell.offered ?? config.tools
+    attempt.called ||= attempt.reply !== undefined && !isUnfinished(reply)
+    if (calls.length > 0) {
+      yield* callTools(plan, attempt, calls, tools, sink)
+    }
+    attempt.history = attempt.historySoFar
+    const direct = calls.length > 0 ? directAnswer(attempt, calls, tools) : undefined
+    attempt.reply = undefined
+    if (direct !== undefined) return yield* done(sink, attempt.result(attempt.history, direct, "tool"))
+  }
+})
 
 const done = (sink: AgentSink, value: AgentResult) => sink.whole(value) ?? Effect.void
 
@@ -152,15 +155,21 @@ const callModel = (
     purpose: "agent"
   })
   if (sink.demand === "value") return Call.run(call, ChatModel.fold)
-  const step = attempt.steps
-  return Effect.gen(function* () {
-    yield* emit(sink, { _tag: "StepStarted", step })
-    const reply = yield* observed(call, ChatModel.fold, sink, (part) => modelEvent(step, part))
-    const { content, finishReason, usage } = reply
-    yield* emit(sink, { _tag: "StepFinished", step, content, finishReason, usage })
-    return reply
-  })
+  return shownStep(call, attempt.steps, sink)
 }
+
+/** A model call, with events. */
+const shownStep = Effect.fnUntraced(function* (
+  call: Call.Call<ChatModel.ModelPart, ChatModel.ModelReply, unknown, unknown>,
+  step: number,
+  sink: AgentSink
+) {
+  yield* emit(sink, { _tag: "StepStarted", step })
+  const reply = yield* observed(call, ChatModel.fold, sink, (part) => modelEvent(step, part))
+  const { content, finishReason, usage } = reply
+  yield* emit(sink, { _tag: "StepFinished", step, content, finishReason, usage })
+  return reply
+})
 
 const isForced = ({ options: { toolChoice } }: RunConfig) => toolChoice === "required" || typeof toolChoice === "object"
 
@@ -204,25 +213,35 @@ const callTools = (
   tools: Tools.Tools<unknown, unknown>,
   sink: AgentSink
 ): Effect.Effect<void, unknown, unknown> => {
-  const one = ([index, { arguments: args, id, name }]: PendingCall) => {
+  const one = ([index, toolCall]: PendingCall) => {
+    const { arguments: args, id, name } = toolCall
     const call = hooks.callTool({ id, name, arguments: args, tool: tools.get(name), offered: tools.names })
     const settle = (outcome: Message.ToolOutcome) => {
       const outcomes = (attempt.outcomes ??= new Map<number, Message.ToolOutcome>())
       outcomes.set(index, outcome)
     }
-    if (sink.demand === "value") return Effect.map(Call.run(call, Tool.fold), settle)
-    const step = attempt.steps
-    return Effect.gen(function* () {
-      yield* emit(sink, { _tag: "ToolStarted", step, id, name, arguments: args })
-      const outcome = yield* observed(call, Tool.fold, sink, (part) => toolEvent(step, id, part))
-      settle(outcome)
-      yield* emit(sink, { _tag: "ToolFinished", step, id, name, outcome })
-    })
+    return sink.demand === "value"
+      ? Effect.map(Call.run(call, Tool.fold), settle)
+      : shownTool(call, toolCall, attempt.steps, settle, sink)
   }
   return calls.length === 1
     ? one(calls[0]!)
     : Effect.forEach(calls, one, { concurrency: config.options.toolConcurrency, discard: true })
 }
+
+/** A tool call, with events. */
+const shownTool = Effect.fnUntraced(function* (
+  call: Call.Call<Tool.ToolPart, Message.ToolOutcome, unknown, unknown>,
+  { arguments: args, id, name }: Message.ToolCall,
+  step: number,
+  settle: (outcome: Message.ToolOutcome) => void,
+  sink: AgentSink
+) {
+  yield* emit(sink, { _tag: "ToolStarted", step, id, name, arguments: args })
+  const outcome = yield* observed(call, Tool.fold, sink, (part) => toolEvent(step, id, part))
+  settle(outcome)
+  yield* emit(sink, { _tag: "ToolFinished", step, id, name, outcome })
+})
 
 const toolEvent = (step: number, id: string, part: Tool.ToolPart | Call.Reset): AgentEvent | undefined => {
   switch (part._tag) {

@@ -11,17 +11,8 @@ import { clip } from "./clip.ts"
  * as its metadata has them, the `title` of the document and the `heading` above it.
  * A number in brackets in its text would look like a citation: `[12]` becomes `[ 12 ]`.
  */
-export const quoted = (passage: Numbered): string => {
-  const known = texts.get(passage)
-  if (known !== undefined) return known
-  const { metadata, number, source, text } = passage
-  const made = Instructions.quoted("passage", withoutNumbers(text), { number, source, ...headings(metadata) })
-  texts.set(passage, made)
-  return made
-}
-
-/** The budget asks for it as well as the section. */
-const texts = new WeakMap<Numbered, string>()
+export const quoted = ({ metadata, number, source, text }: Numbered): string =>
+  Instructions.quoted("passage", withoutNumbers(text), { number, source, ...headings(metadata) })
 
 /** Notes between tags. */
 export const quotedNotes = (notes: string): string => Instructions.quoted("notes", notes)

@@ -5,6 +5,8 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as FiberRef from "effect/FiberRef"
+import type * as FiberRefs from "effect/FiberRefs"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 
@@ -22,8 +24,13 @@ export const timely =
   <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E | E2> =>
     Effect.flatMap(Effect.runtime<never>(), (runtime) =>
       Effect.uninterruptibleMask((restore) => {
-        const fiber = Runtime.runFork(runtime)(effect)
-        const done = (exit: Exit.Exit<A, E>) => Effect.zipRight(Fiber.inheritAll(fiber), exit)
+        let begun: FiberRefs.FiberRefs | undefined
+        const fiber = Runtime.runFork(runtime)(effect, { updateRefs: (refs) => (begun = refs) })
+        // Most leave nothing to take over, and to look at it all takes as long as a search in memory.
+        const done = (exit: Exit.Exit<A, E>): Effect.Effect<A, E> =>
+          begun !== undefined && isSame(begun, fiber.getFiberRefs())
+            ? exit
+            : Effect.zipRight(Fiber.inheritAll(fiber), exit)
         const exit = fiber.unsafePoll()
         if (exit !== null) return done(exit)
         return restore(Effect.timeoutOption(Fiber.await(fiber), duration)).pipe(
@@ -38,3 +45,11 @@ export const timely =
         )
       })
     )
+
+/** Whether nothing has been set. A fiber that is asked notes the flags that it runs with. */
+const isSame = (before: FiberRefs.FiberRefs, after: FiberRefs.FiberRefs): boolean => {
+  for (const [ref, values] of after.locals) {
+    if (before.locals.get(ref) !== values && ref !== FiberRef.currentRuntimeFlags) return false
+  }
+  return true
+}
