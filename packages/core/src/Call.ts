@@ -130,25 +130,24 @@ const streamBuffer = 1024
 export const stream = <Part, A, E, R, P extends Part, A1 extends A>(
   self: Call<P, A1, E, R>,
   fold: Fold<Part, A>
-): Stream.Stream<Part | Reset, E, R> =>
-  Stream.unwrapScoped(
-    Effect.gen(function* () {
-      const mailbox = yield* Mailbox.make<Part | Reset, E>(streamBuffer)
-      const live = sink<Part, A>(fold, "live", (part) =>
-        mailbox.unsafeOffer(part) ? undefined : Effect.asVoid(mailbox.offer(part))
-      )
-      yield* flow(self, live).pipe(
-        Effect.onExit((exit) => mailbox.done(exit)),
-        // The exit is the mailbox's; nobody else hears of it from the fiber.
-        Effect.ignore,
-        Effect.interruptible,
-        Effect.forkScoped
-      )
-      // Runs before the interruption: a last word that nobody reads must not wait for a reader.
-      yield* Effect.addFinalizer(() => mailbox.shutdown)
-      return Mailbox.toStream(mailbox)
-    })
+): Stream.Stream<Part | Reset, E, R> => Stream.unwrapScoped(Effect.gen(() => streamed(self, fold)))
+
+function* streamed<Part, A, E, R, P extends Part, A1 extends A>(self: Call<P, A1, E, R>, fold: Fold<Part, A>) {
+  const mailbox = yield* Mailbox.make<Part | Reset, E>(streamBuffer)
+  const live = sink<Part, A>(fold, "live", (part) =>
+    mailbox.unsafeOffer(part) ? undefined : Effect.asVoid(mailbox.offer(part))
   )
+  yield* flow(self, live).pipe(
+    Effect.onExit((exit) => mailbox.done(exit)),
+    // The exit is the mailbox's; nobody else hears of it from the fiber.
+    Effect.ignore,
+    Effect.interruptible,
+    Effect.forkScoped
+  )
+  // Runs before the interruption: a last word that nobody reads must not wait for a reader.
+  yield* Effect.addFinalizer(() => mailbox.shutdown)
+  return Mailbox.toStream(mailbox)
+}
 
 // -----------------------------------------------------------------------------
 // constructors

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Agent, AgentRun, type ChatModel, Errors, Instructions, Message, Pipeline, Tenant, Tools } from "@heddle/core"
 import { DocumentIndex, LexicalIndex, Rag, RagErrors, RagSection, type RagSettings, Retriever } from "@heddle/rag"
 import { ScriptedModel } from "@heddle/testing"
-import { Cause, Deferred, Effect, Exit, FastCheck, Fiber, Layer, Stream, TestClock } from "effect"
+import { Cause, Deferred, Effect, Exit, FastCheck, Fiber, FiberRef, Layer, Stream, TestClock } from "effect"
 import { document, failing, finding, passage, section } from "./support.ts"
 
 const agent = (options?: Rag.Options) =>
@@ -518,6 +518,20 @@ describe("a search that fails", () => {
       )
       yield* Deferred.succeed(gate, undefined)
       expect(ended?.exit).toMatchObject({ cause: { error: { reason: "Timeout" } } })
+    })
+  )
+
+  it.effect("leaves what it has set, whether it is done at once or later", () =>
+    Effect.gen(function* () {
+      const seen = FiberRef.unsafeMake("before")
+      for (const wait of [Effect.void, Effect.yieldNow()]) {
+        for (const value of ["before", "set"]) {
+          const search = () => wait.pipe(Effect.zipRight(FiberRef.set(seen, value)), Effect.as([]))
+          yield* ask(Layer.succeed(Retriever.Retriever, { search }))
+          expect(yield* FiberRef.get(seen)).toBe(value)
+        }
+        yield* FiberRef.set(seen, "before")
+      }
     })
   )
 

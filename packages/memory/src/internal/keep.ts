@@ -102,16 +102,16 @@ export const reportingFailure = <E, R>(keeping: Keeping, mode: Hybrid, call: Run
       })
 
 /** Lets the runs inside of this one see its exchange as it goes on. */
-export const inFlight = <E, R>({ run, view }: Keeping, call: Run<E, R>): Run<E, R> =>
-  Call.around(call, (running) =>
-    Effect.gen(function* () {
-      const context = yield* Effect.context<never>()
-      const around = yield* CurrentInFlight
-      const now = Effect.map(Effect.provide(History.current, context), (history) => messagesOf(history, run))
-      const mine = { key: view.writesTo, now, isOver: false }
-      return yield* Effect.provideService(running, CurrentInFlight, [...around, mine]).pipe(
-        // Who was started inside and goes on after the run finds the exchange in the conversation.
-        Effect.ensuring(Effect.sync(() => (mine.isOver = true)))
-      )
-    })
+export const inFlight = <E, R>(keeping: Keeping, call: Run<E, R>): Run<E, R> =>
+  Call.around(call, (running) => Effect.gen(() => watched(keeping, running)))
+
+function* watched<A, E, R>({ run, view }: Keeping, running: Effect.Effect<A, E, R>) {
+  const context = yield* Effect.context<never>()
+  const around = yield* CurrentInFlight
+  const now = Effect.map(Effect.provide(History.current, context), (history) => messagesOf(history, run))
+  const mine = { key: view.writesTo, now, isOver: false }
+  return yield* Effect.provideService(running, CurrentInFlight, [...around, mine]).pipe(
+    // Who was started inside and goes on after the run finds the exchange in the conversation.
+    Effect.ensuring(Effect.sync(() => (mine.isOver = true)))
   )
+}

@@ -74,8 +74,8 @@ export const summarized = (
   })
 
 /** What no summary covers of so many tokens, and the summary. */
-export const summarizedWithin = (store: ConversationsService, key: ConversationKey, tokens: number): Reading<Seen> =>
-  Effect.gen(function* () {
+export const summarizedWithin: (store: ConversationsService, key: ConversationKey, tokens: number) => Reading<Seen> =
+  Effect.fnUntraced(function* (store, key, tokens) {
     const { info, summary } = yield* store.read(key, { last: 0 })
     const counter = yield* TokenCounter.TokenCounter
     const through = summary?.through ?? 0
@@ -101,7 +101,7 @@ const atMost = (max: number) => {
 }
 
 /** Collects exchanges from the end until one does not fit, or `lookBack` have been looked at. */
-const backwards = (
+const backwards = Effect.fnUntraced(function* (
   store: ConversationsService,
   key: ConversationKey,
   {
@@ -113,24 +113,23 @@ const backwards = (
     readonly fits: (exchange: Exchange) => boolean
     readonly lookBack?: number
   }
-): Reading<Seen> =>
-  Effect.gen(function* () {
-    const found: Array<Exchange> = []
-    let info: ConversationInfo | undefined
-    let before = Infinity
-    let left = lookBack
-    while (before > 1 && left > 0) {
-      const page = yield* store.read(key, { last: Math.min(pageSize, left), ...(before !== Infinity && { before }) })
-      // A conversation that began anew in the meantime is another one.
-      if (info !== undefined && page.info?.generation !== info.generation) break
-      info ??= page.info
-      for (const exchange of page.exchanges.toReversed()) {
-        if (!accepts(exchange)) continue
-        if (!fits(exchange)) return { key, info, summary: undefined, exchanges: found.toReversed() }
-        found.push(exchange)
-      }
-      before = page.exchanges[0]?.position ?? 0
-      left -= page.exchanges.length
+) {
+  const found: Array<Exchange> = []
+  let info: ConversationInfo | undefined
+  let before = Infinity
+  let left = lookBack
+  while (before > 1 && left > 0) {
+    const page = yield* store.read(key, { last: Math.min(pageSize, left), ...(before !== Infinity && { before }) })
+    // A conversation that began anew in the meantime is another one.
+    if (info !== undefined && page.info?.generation !== info.generation) break
+    info ??= page.info
+    for (const exchange of page.exchanges.toReversed()) {
+      if (!accepts(exchange)) continue
+      if (!fits(exchange)) return { key, info, summary: undefined, exchanges: found.toReversed() }
+      found.push(exchange)
     }
-    return { key, info, summary: undefined, exchanges: found.toReversed() }
-  })
+    before = page.exchanges[0]?.position ?? 0
+    left -= page.exchanges.length
+  }
+  return { key, info, summary: undefined, exchanges: found.toReversed() }
+})

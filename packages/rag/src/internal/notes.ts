@@ -41,8 +41,8 @@ const reducing = `Make one text of these notes on passages of documents, for som
 const summing = `Make one text of these passages of documents, for someone who answers the user's question with it and does not see the passages. Keep names, facts, numbers and conditions that bear on the question; leave out the rest. Keep the numbers of the passages, in brackets such as [1], behind what is from them. ${quoting} Do not answer the question.`
 
 /** Notes on each of the best passages, then one text of them. */
-export const mapReduce = (asking: Asking, passages: ReadonlyArray<Numbered>): Effect.Effect<Notes> =>
-  Effect.gen(function* () {
+export const mapReduce: (asking: Asking, passages: ReadonlyArray<Numbered>) => Effect.Effect<Notes> = Effect.fnUntraced(
+  function* (asking, passages) {
     const { concurrency, mapMaxChunks, maxCharacters } = asking.settings
     const spent = new Spent()
     const failures: Array<NotesFailed> = []
@@ -64,7 +64,8 @@ export const mapReduce = (asking: Asking, passages: ReadonlyArray<Numbered>): Ef
     }
     if (notes.length === 0) return { text: undefined, passages: [], usage: spent.all, failures }
     return yield* oneText(asking, { step: "reduce", material: notes.join("\n\n"), passages: noted, spent, failures })
-  })
+  }
+)
 
 /** One text of the passages. */
 export const summarize = (asking: Asking, passages: ReadonlyArray<Numbered>): Effect.Effect<Notes> =>

@@ -66,7 +66,14 @@ export const start = (
       refused ??
       (sessionId === undefined
         ? Effect.map(root(undefined), (output) => ({ output, runId }))
-        : inSession(workflow, run, root, input, { runId, sessionId }, Context.get(context, HistoryStore)))
+        : inSession({
+            workflow,
+            run,
+            root,
+            input,
+            ids: { runId, sessionId },
+            store: Context.get(context, HistoryStore)
+          }))
     const running = () => Effect.flatMap(result(), (result) => sink.whole(result) ?? Effect.void)
     if (!run.live) return running()
     const session = sessionId === undefined ? {} : { sessionId }
@@ -100,54 +107,60 @@ const refusal = (
 const lastEvent = (cause: Cause.Cause<unknown>): WorkflowEvent =>
   Cause.isInterruptedOnly(cause) ? { _tag: "Cancelled" } : { _tag: "Failed", error: Cause.squash(cause), cause }
 
+/** What a run in a session is made of. */
+interface Session {
+  readonly workflow: WorkflowImpl
+  readonly run: Run
+  readonly root: (steps: Steps) => Running
+  readonly input: unknown
+  readonly ids: { readonly runId: string; readonly sessionId: string }
+  readonly store: Service
+}
+
 /** Reads what the session has before the run, and adds the run to it afterwards. */
-const inSession = (
-  workflow: WorkflowImpl,
-  run: Run,
-  root: (steps: Steps) => Running,
-  input: unknown,
-  ids: { readonly runId: string; readonly sessionId: string },
-  store: Service
-): Effect.Effect<WorkflowResult, unknown, unknown> =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.gen(function* () {
-      const { name, onHistoryUnavailable, plan } = workflow
-      const steps: Steps = []
-      // Before anybody gets at it.
-      const plain = toPlain(input)
-      const begun = {
-        ...ids,
-        workflow: name,
-        ...(plain !== undefined && { input: plain }),
-        startedAt: yield* Clock.currentTimeMillis
-      }
-      let withoutHistory: HistoryUnavailable | undefined
-      const read = Effect.catchAll(readEarlier(store, ids.sessionId, plan, run), (error) => {
-        if (onHistoryUnavailable === "fail") return Effect.fail(error)
-        withoutHistory = error
-        return warn(run, error)
-      })
-      const exit = yield* Effect.exit(restore(Effect.flatMap(read, () => root(steps))))
-      const record = {
-        ...begun,
-        ...ended(exit),
-        endedAt: yield* Clock.currentTimeMillis,
-        steps: stepRecords(steps)
-      }
-      const unsaved = yield* Effect.match(
-        typedly("append", ids.sessionId, () => store.append(record)),
-        { onSuccess: () => undefined, onFailure: (error) => error }
-      )
-      if (unsaved !== undefined) yield* warn(run, unsaved)
-      if (Exit.isFailure(exit)) return yield* Effect.failCause(exit.cause)
-      return {
-        output: exit.value,
-        ...ids,
-        ...(unsaved && { unsaved }),
-        ...(withoutHistory && { withoutHistory })
-      }
-    })
+const inSession = (session: Session): Effect.Effect<WorkflowResult, unknown, unknown> =>
+  Effect.uninterruptibleMask((restore) => recorded(session, restore))
+
+const recorded = Effect.fnUntraced(function* (
+  { ids, input, root, run, store, workflow }: Session,
+  restore: (running: Running) => Running
+) {
+  const { name, onHistoryUnavailable, plan } = workflow
+  const steps: Steps = []
+  // Before anybody gets at it.
+  const plain = toPlain(input)
+  const begun = {
+    ...ids,
+    workflow: name,
+    ...(plain !== undefined && { input: plain }),
+    startedAt: yield* Clock.currentTimeMillis
+  }
+  let withoutHistory: HistoryUnavailable | undefined
+  const read = Effect.catchAll(readEarlier(store, ids.sessionId, plan, run), (error) => {
+    if (onHistoryUnavailable === "fail") return Effect.fail(error)
+    withoutHistory = error
+    return warn(run, error)
+  })
+  const exit = yield* Effect.exit(restore(Effect.flatMap(read, () => root(steps))))
+  const record = {
+    ...begun,
+    ...ended(exit),
+    endedAt: yield* Clock.currentTimeMillis,
+    steps: stepRecords(steps)
+  }
+  const unsaved = yield* Effect.match(
+    typedly("append", ids.sessionId, () => store.append(record)),
+    { onSuccess: () => undefined, onFailure: (error) => error }
   )
+  if (unsaved !== undefined) yield* warn(run, unsaved)
+  if (Exit.isFailure(exit)) return yield* Effect.failCause(exit.cause)
+  return {
+    output: exit.value,
+    ...ids,
+    ...(unsaved && { unsaved }),
+    ...(withoutHistory && { withoutHistory })
+  }
+})
 
 /** For those who do not watch, too: the run may fail, and then this is all that is said. */
 const warn = (run: Run, error: HistoryUnavailable) =>

@@ -5,7 +5,7 @@ import { storedText } from "@heddle/memory/store"
 import * as Schema from "effect/Schema"
 import { decoded } from "../rows.ts"
 import { KnownWords } from "./knownWords.ts"
-import { type Chunks, type Entry, hasDirection, type Held } from "./ranking.ts"
+import { type Chunks, hasDirection, type Held } from "./ranking.ts"
 import { metadataOf } from "./written.ts"
 
 /** The chunks of a tenant as they were at a revision. */

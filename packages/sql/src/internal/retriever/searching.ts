@@ -34,42 +34,45 @@ export const makeSearch = (sql: SqlClient, embedding: Embedding | undefined): Se
   }
 
   /** Gives nothing if somebody has written in the meantime, so that what was read does not fit together. */
-  const tried = (query: Query, words: ReadonlyArray<string>, vector: Float32Array | undefined) =>
-    Effect.gen(function* () {
-      const chunks = yield* known(query.tenant)
-      if (chunks === undefined) return []
-      const wanted = yield* wantedOf(chunks.tenant, words)
-      const where = new Map(wanted.map((word) => [word, chunks.words.get(word)]))
-      const { found, revision } = yield* table.find(
-        chunks.tenant,
-        wanted.filter((word) => where.get(word) === undefined)
-      )
-      if (revision !== chunks.revision) {
-        yield* load(query.tenant)
-        return undefined
-      }
-      for (const [word, ids] of found) {
-        const made = postings(chunks, ids)
-        where.set(word, made)
-        chunks.words.set(word, made)
-      }
-      if (vector !== undefined) yield* comparable(chunks, query.filter, vector, embedding!.model.name)
-      const hits = ranked(
-        chunks,
-        Array.from(where.values(), (made) => made!),
-        query,
-        vector,
-        embedding
-      )
-      if (hits.length === 0) return []
-      const texts = yield* table.texts(hits.map(({ entry }) => entry.id))
-      return texts.size < hits.length
-        ? undefined
-        : hits.map(({ entry: { chunk, id, metadata, source }, score }): Passage => {
-            // Others are given the same metadata, so each has a copy.
-            return { id: chunk, text: texts.get(id)!, source, score, metadata: { ...metadata } }
-          })
-    })
+  const tried = Effect.fnUntraced(function* (
+    query: Query,
+    words: ReadonlyArray<string>,
+    vector: Float32Array | undefined
+  ) {
+    const chunks = yield* known(query.tenant)
+    if (chunks === undefined) return []
+    const wanted = yield* wantedOf(chunks.tenant, words)
+    const where = new Map(wanted.map((word) => [word, chunks.words.get(word)]))
+    const { found, revision } = yield* table.find(
+      chunks.tenant,
+      wanted.filter((word) => where.get(word) === undefined)
+    )
+    if (revision !== chunks.revision) {
+      yield* load(query.tenant)
+      return undefined
+    }
+    for (const [word, ids] of found) {
+      const made = postings(chunks, ids)
+      where.set(word, made)
+      chunks.words.set(word, made)
+    }
+    if (vector !== undefined) yield* comparable(chunks, query.filter, vector, embedding!.model.name)
+    const hits = ranked(
+      chunks,
+      Array.from(where.values(), (made) => made!),
+      query,
+      vector,
+      embedding
+    )
+    if (hits.length === 0) return []
+    const texts = yield* table.texts(hits.map(({ entry }) => entry.id))
+    return texts.size < hits.length
+      ? undefined
+      : hits.map(({ entry: { chunk, id, metadata, source }, score }): Passage => {
+          // Others are given the same metadata, so each has a copy.
+          return { id: chunk, text: texts.get(id)!, source, score, metadata: { ...metadata } }
+        })
+  })
 
   return (query) => {
     const words = embedding?.weights.words === 0 ? [] : terms(query.query)
