@@ -166,17 +166,21 @@ const handler = async (): Promise<ReadonlyArray<Result>> => {
   return [{ case: handlerName, subject: "heddle", unit: "µs", ...summary(added) }]
 }
 
-export const caseM = async (): Promise<ReadonlyArray<Result>> => [
-  ...(await indexed("in memory by words", () => LexicalIndex.layer, false)),
-  ...(await indexed(
-    "in a file by words",
-    (filename) => Layer.provide(SqlRetriever.layerLexical, libsql.layer({ filename })),
-    true
-  )),
-  ...(await indexed(
-    "in a file by words and vectors",
-    (filename) => Layer.provide(SqlRetriever.layer(), [libsql.layer({ filename }), EmbeddingModel.layer(model)]),
-    true
-  )),
-  ...(await handler())
-]
+export const caseM = async (): Promise<ReadonlyArray<Result>> => {
+  // First, as long as there are no 10,000 chunks that the collector of garbage has to look at.
+  const added = await handler()
+  return [
+    ...(await indexed("in memory by words", () => LexicalIndex.layer, false)),
+    ...(await indexed(
+      "in a file by words",
+      (filename) => Layer.provide(SqlRetriever.layerLexical, libsql.layer({ filename })),
+      true
+    )),
+    ...(await indexed(
+      "in a file by words and vectors",
+      (filename) => Layer.provide(SqlRetriever.layer(), [libsql.layer({ filename }), EmbeddingModel.layer(model)]),
+      true
+    )),
+    ...added
+  ]
+}

@@ -42,6 +42,7 @@ import { type CallOptions, Requests } from "./internal/callOptions.ts"
 import { marked, taken, taking } from "./internal/citations.ts"
 import { look } from "./internal/look.ts"
 import { planning } from "./internal/plan.ts"
+import { section as ours } from "./internal/section.ts"
 import { InvalidRag, type RetrievalError } from "./RagErrors.ts"
 import * as RagSection from "./RagSection.ts"
 import type { Retriever } from "./Retriever.ts"
@@ -75,7 +76,7 @@ export interface Options extends CallOptions {
 export const handler = (
   options: Options = {}
 ): Handler.Handler<never, RetrievalError | InvalidRag, Retriever | ChatModel.ChatModel> => {
-  const { name = "rag", query = saying, section = RagSection.text } = options
+  const { name = "rag", query = saying, section } = options
   const planFor = planning(options)
   return Handler.make(name, {
     wrapAgent: (run, next) =>
@@ -86,17 +87,20 @@ export const handler = (
           const { mode, topK } = plan.settings
           const question = mode === "none" || topK === 0 ? "" : query(run).trim()
           if (question === "") return Effect.succeed(next(run))
-          return Effect.map(look(services, plan, { question, taken: taken(run) }), ({ found, usage, warnings }) => {
-            const text = section(found)
-            const instructions =
-              text === "" ? run.instructions : Instructions.append(run.instructions, text, RagSection.source)
-            const ran = AgentEvent.mapResult(next(taking({ ...run, instructions }, found)), (result) =>
-              marked(result, found, usage)
-            )
-            return warnings.length === 0
-              ? ran
-              : AgentEvent.warnAfter(ran, () => Effect.succeed(warnings.map((error) => ({ handler: name, error }))))
-          })
+          return Effect.map(
+            look(services, plan, { question, taken: taken(run) }),
+            ({ found, texts, usage, warnings }) => {
+              const text = section === undefined ? ours(found, texts) : section(found)
+              const instructions =
+                text === "" ? run.instructions : Instructions.append(run.instructions, text, RagSection.source)
+              const ran = AgentEvent.mapResult(next(taking({ ...run, instructions }, found)), (result) =>
+                marked(result, found, usage)
+              )
+              return warnings.length === 0
+                ? ran
+                : AgentEvent.warnAfter(ran, () => Effect.succeed(warnings.map((error) => ({ handler: name, error }))))
+            }
+          )
         })
       )
   })

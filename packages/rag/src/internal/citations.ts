@@ -44,7 +44,7 @@ export const marked = (
   })
   const inner = shownBy(last).filter(({ number }) => number > shown.at(-1)!.number)
   const metadata = { ...last.metadata, [metadataKey]: { shown: [...shown, ...inner] } }
-  return { ...spent, history: [...result.history.slice(0, -1), { ...last, metadata }] }
+  return { ...spent, history: result.history.with(result.history.length - 1, { ...last, metadata }) }
 }
 
 /** The passages that the model was shown for an answer, or that what it was shown is made of. */

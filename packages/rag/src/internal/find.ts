@@ -48,34 +48,45 @@ export const gap = "\n\n".length
 
 const ellipsis = " … (cut)"
 
+/** A passage that has room, and what the model is shown of it. */
+export interface Fitting {
+  readonly passage: Numbered
+  readonly text: string
+}
+
 /**
  * The best passages that have room, with their tags. One that has not is cut, if
  * enough of it is left, or makes room for those behind it.
  */
-export const within = (passages: ReadonlyArray<Numbered>, maxCharacters: number): ReadonlyArray<Numbered> => {
-  const kept: Array<Numbered> = []
+export const fitting = (passages: ReadonlyArray<Numbered>, maxCharacters: number): ReadonlyArray<Fitting> => {
+  const kept: Array<Fitting> = []
   let room = maxCharacters
-  for (const passage of passages) {
-    const fitting = lengthOf(passage) <= room ? passage : cut(passage, room)
-    if (fitting === undefined) continue
-    kept.push(fitting)
-    room -= lengthOf(fitting) + gap
+  for (const whole of passages) {
+    const passage = { passage: whole, text: quoted(whole) }
+    const fits = passage.text.length <= room ? passage : cut(whole, room)
+    if (fits === undefined) continue
+    kept.push(fits)
+    room -= fits.text.length + gap
   }
   return kept
 }
 
-const lengthOf = (passage: Numbered): number => quoted(passage).length
+/** The same, without what the model is shown of them. */
+export const within = (passages: ReadonlyArray<Numbered>, maxCharacters: number): ReadonlyArray<Numbered> =>
+  fitting(passages, maxCharacters).map(({ passage }) => passage)
 
 /** As much of a passage as there is room for, tags and escapes of what is kept included. */
-const cut = (passage: Numbered, room: number): Numbered | undefined => {
+const cut = (passage: Numbered, room: number): Fitting | undefined => {
   const first = (length: number): Numbered => ({ ...passage, text: passage.text.slice(0, length) + ellipsis })
   // More of a text is never shorter between its tags.
   let [least, most] = [0, Math.min(passage.text.length, Math.max(room, 0))]
   while (least < most) {
     const middle = Math.ceil((least + most) / 2)
-    if (lengthOf(first(middle)) <= room) least = middle
+    if (quoted(first(middle)).length <= room) least = middle
     else most = middle - 1
   }
   const text = clip(passage.text, least)
-  return text.length < tooShort ? undefined : { ...passage, text: text.trimEnd() + ellipsis }
+  if (text.length < tooShort) return undefined
+  const shorter = { ...passage, text: text.trimEnd() + ellipsis }
+  return { passage: shorter, text: quoted(shorter) }
 }

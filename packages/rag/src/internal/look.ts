@@ -7,13 +7,15 @@ import * as Effect from "effect/Effect"
 import type { NotesFailed, RetrievalError } from "../RagErrors.ts"
 import type * as RagSection from "../RagSection.ts"
 import { Retriever } from "../Retriever.ts"
-import { numbered, search, within } from "./find.ts"
+import { fitting, numbered, search } from "./find.ts"
 import { mapReduce, summarize } from "./notes.ts"
 import type { Plan } from "./plan.ts"
 
 /** What was found, and what was spent and went wrong on the way. */
 export interface Looked {
   readonly found: RagSection.Found
+  /** What the model is shown of each passage. */
+  readonly texts: ReadonlyArray<string>
   readonly usage: ChatModel.Usage
   readonly warnings: ReadonlyArray<RetrievalError | NotesFailed>
 }
@@ -37,14 +39,17 @@ export const look = (
     search(Context.get(services, Retriever), question, Context.get(services, Tenant.Tenant), plan),
     (searched): Effect.Effect<Looked> => {
       const all = numbered(searched, taken)
-      const passages = within(all, maxCharacters)
+      const fits = fitting(all, maxCharacters)
+      const passages = fits.map(({ passage }) => passage)
+      const texts = fits.map(({ text }) => text)
       const stuffed: RagSection.Found = { passages, total: all.length, notes: undefined, failed: false, citations }
       if (passages.length === 0 || (mode !== "map_reduce" && !useSummary))
-        return Effect.succeed({ found: stuffed, usage: ChatModel.noUsage, warnings: [] })
+        return Effect.succeed({ found: stuffed, texts, usage: ChatModel.noUsage, warnings: [] })
       const asking = { model: Context.get(services, ChatModel.ChatModel), settings, question }
       const making = mode === "map_reduce" ? mapReduce(asking, all) : summarize(asking, passages)
       return Effect.map(making, ({ failures, passages, text, usage }) => ({
         found: text === undefined ? stuffed : { ...stuffed, passages, notes: text },
+        texts,
         usage,
         warnings: failures
       }))
@@ -52,6 +57,7 @@ export const look = (
   )
   const failed = (error: RetrievalError): Looked => ({
     found: { passages: [], total: 0, notes: undefined, failed: true, citations },
+    texts: [],
     usage: ChatModel.noUsage,
     warnings: [error]
   })
