@@ -8,7 +8,7 @@
  *
  * What is searched is kept in memory but for the texts, of the tenants that were asked
  * last: about 500 bytes for a chunk, and 4 bytes for each number of its vector. So
- * 10,000 chunks with 384 numbers take some 20 MB. It is read at the first search, and
+ * 10,000 chunks with 384 numbers take some 21 MB. It is read at the first search, and
  * what has changed, by whomever, at the next one.
  *
  * @example
