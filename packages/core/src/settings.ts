@@ -52,9 +52,11 @@ export const merge = <S extends object>(...settings: ReadonlyArray<S | undefined
   settings.reduceRight<Partial<S>>((under, over) => ({ ...under, ...said(over) }), {})
 
 /** What is said: a key that is `undefined` says nothing. */
-export const said = <S extends object>(settings: S | undefined): Partial<S> =>
-  // What is left of an object's own entries has its keys and values.
-  Object.fromEntries(Object.entries(settings ?? {}).filter(([, value]) => value !== undefined)) as Partial<S>
+export const said = <S extends object>(settings: S | undefined): Partial<S> => {
+  const copy: Partial<S> = { ...settings }
+  for (const key of Object.keys(copy)) if (copy[key as keyof S] === undefined) delete copy[key as keyof S]
+  return copy
+}
 
 /**
  * Makes something of data that stands beside other data: of those keys that are its

@@ -35,14 +35,17 @@ interface OwnCall {
   readonly result?: { readonly metadata?: SharedV3ProviderOptions }
 }
 
-/** The metadata of each provider, without what others have noted. */
-const providerOptions = (
+/** With the metadata of each provider, without what others have noted. */
+const noted = <A extends object>(
+  part: A,
   metadata: Message.Metadata | undefined
-): { readonly providerOptions?: SharedV3ProviderOptions } => {
-  if (metadata === undefined) return {}
+): A & { readonly providerOptions?: SharedV3ProviderOptions } => {
+  if (metadata === undefined) return part
   const entries = Object.entries(metadata).filter(([key, value]) => key !== own && isObject(value))
   // What a provider has given as metadata is JSON; a provider checks what else it gets.
-  return entries.length === 0 ? {} : { providerOptions: Object.fromEntries(entries) as SharedV3ProviderOptions }
+  return entries.length === 0
+    ? part
+    : { ...part, providerOptions: Object.fromEntries(entries) as SharedV3ProviderOptions }
 }
 
 const ownCall = (metadata: Message.Metadata | undefined): OwnCall => (metadata?.[own] ?? {}) as OwnCall
@@ -103,19 +106,18 @@ const prompt = (request: ChatModel.ModelRequest): Array<LanguageModelV3Message> 
   return out
 }
 
-const userMessage = (message: Message.UserMessage): Role<"user"> => ({
-  role: "user",
-  content: message.content.map((content): Part<"user"> => {
-    if (content._tag === "Text") return { type: "text", text: content.text, ...providerOptions(content.metadata) }
-    return {
-      type: "file",
-      mediaType: content.mediaType,
-      data: fileData(content.data),
-      ...(content.name !== undefined && { filename: content.name })
-    }
-  }),
-  ...providerOptions(message.metadata)
-})
+const userMessage = (message: Message.UserMessage): Role<"user"> =>
+  noted({ role: "user", content: message.content.map(userPart) }, message.metadata)
+
+const userPart = (content: Message.UserMessage["content"][number]): Part<"user"> =>
+  content._tag === "Text"
+    ? noted({ type: "text", text: content.text }, content.metadata)
+    : {
+        type: "file",
+        mediaType: content.mediaType,
+        data: fileData(content.data),
+        ...(content.name !== undefined && { filename: content.name })
+      }
 
 /** A URL for the provider to fetch, or base64. */
 const fileData = (data: string): URL | string => {
@@ -124,6 +126,8 @@ const fileData = (data: string): URL | string => {
   return inline === null ? data : data.slice(inline[0].length)
 }
 
+type Said = Extract<Part<"assistant">, { readonly type: "text" | "reasoning" }>
+
 /** What the model said and called, and then a message with what the tools answered. */
 const pushAssistant = (out: Array<LanguageModelV3Message>, message: Message.AssistantMessage): void => {
   const content: Array<Part<"assistant">> = []
@@ -131,10 +135,9 @@ const pushAssistant = (out: Array<LanguageModelV3Message>, message: Message.Assi
   for (const part of message.content) {
     if (part._tag === "ToolCall") pushCall(content, results, part)
     else {
-      const options = providerOptions(part.metadata)
+      const said = noted<Said>({ type: part._tag === "Text" ? "text" : "reasoning", text: part.text }, part.metadata)
       // Empty text with nothing to it is refused by some providers.
-      if (part.text === "" && options.providerOptions === undefined) continue
-      content.push({ type: part._tag === "Text" ? "text" : "reasoning", text: part.text, ...options })
+      if (part.text !== "" || said.providerOptions !== undefined) content.push(said)
     }
   }
   if (content.length > 0) out.push({ role: "assistant", content })
@@ -147,19 +150,19 @@ const pushCall = (
   { arguments: input, id, metadata, name, outcome }: Message.ToolCall
 ): void => {
   const { providerExecuted = false, result } = ownCall(metadata)
-  content.push({
-    type: "tool-call",
+  const call = {
+    type: "tool-call" as const,
     toolCallId: id,
     toolName: name,
     // Providers refuse what is no object, and what a model wrote once stays in the history.
     input: isObject(input) ? input : { invalid: input ?? null },
-    ...(providerExecuted && { providerExecuted }),
-    ...providerOptions(metadata)
-  })
+    ...(providerExecuted && { providerExecuted })
+  }
+  content.push(noted(call, metadata))
   const answer = { type: "tool-result" as const, toolCallId: id, toolName: name }
   if (!providerExecuted) results.push({ ...answer, output: output(outcome) })
   // The provider's own result is part of what it said, and there is none if it never came.
-  else if (result) content.push({ ...answer, output: ownOutput(outcome), ...providerOptions(result.metadata) })
+  else if (result) content.push(noted({ ...answer, output: ownOutput(outcome) }, result.metadata))
 }
 
 /** A result that the provider gave itself, as it gave it. */
