@@ -39,11 +39,10 @@ export const ask = (question: string, mode: RagSettings.RagMode, calls: Readonly
               text.end()
               const { result } = event
               const cited = Rag.citations(result)
-              list(
-                terminal,
-                cited.length === 0 ? "shown to the model:" : "sources:",
-                cited.length === 0 ? Rag.shown(result) : cited
-              )
+              const shown = Rag.shown(result)
+              if (cited.length > 0) list(terminal, "sources:", cited)
+              else if (shown.length > 0) list(terminal, "shown to the model:", shown)
+              else terminal.write(`\n  ${paint(terminal, "dim", "nothing was found")}\n`)
               const made = calls.slice(before)
               const counts = Array.from(
                 new Set(made),

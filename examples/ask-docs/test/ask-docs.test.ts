@@ -40,6 +40,14 @@ it.scoped("answers from the documents in both modes, with sources", () =>
   })
 )
 
+it.scoped("says that nothing was found", () =>
+  Effect.gen(function* () {
+    const text = yield* run({ folder: yield* documents, modes: ["stuff"], question: "???" })
+    expect(text).toContain("nothing was found")
+    expect(text).not.toContain("shown to the model:")
+  })
+)
+
 it.scoped("indexes what has changed, and drops what is gone, in an index that is kept", () =>
   Effect.gen(function* () {
     const folder = yield* documents

@@ -164,10 +164,11 @@ const withoutTag = (tag: string, text: string): string =>
   // Most texts have no tag at all, and a pattern is slow to make and to look for.
   text.includes("<") ? text.replace(new RegExp(`<(?=\\s*/?\\s*${tag})`, "gi"), "&lt;") : text
 
-const attributeText = (value: string | number): string =>
-  typeof value === "string" && special.test(value)
-    ? value.replace(/["&<>\n\r]/g, (character) => `&#${character.charCodeAt(0)};`)
-    : `${value}`
+const attributeText = (value: string | number): string => {
+  // What comes from elsewhere may be neither, whatever its type says.
+  const text = String(value)
+  return special.test(text) ? text.replace(/["&<>\n\r]/g, (character) => `&#${character.charCodeAt(0)};`) : text
+}
 
 const special = /["&<>\n\r]/
 

@@ -98,6 +98,9 @@ describe("a text that is quoted", () => {
   it.prop("has attributes that cannot leave their quotes", [pieces], ([value]) => {
     const [first] = quoted("quote", "x", { of: value }).split("\nx\n")
     expect(first).toMatch(/^<quote of="[^"<>\n\r]*">$/)
+    // What a service has sent has the type that somebody hopes for.
+    const [listed] = quoted("quote", "x", { of: [`">${value}`] as never }).split("\nx\n")
+    expect(listed).toMatch(/^<quote of="[^"<>\n\r]*">$/)
   })
 })
 

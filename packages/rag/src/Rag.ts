@@ -71,7 +71,8 @@ export interface Options extends CallOptions {
  * a call or of a request do, the run fails with one. If the search fails, the run
  * goes on with a warning, or fails, by the settings; a failure of the model that
  * takes notes is a warning in any case. That is for failures, as their types say them:
- * a retriever or a model that dies of a defect ends the run, as a defect does anywhere.
+ * a retriever or a model that dies of a defect ends the run, as a defect does anywhere,
+ * and so does a `section` or a `query` that throws.
  */
 export const handler = (
   options: Options = {}

@@ -68,6 +68,8 @@ describe("the index by words", () => {
       const unknown = Array.from({ length: 100 }, (_, n) => word(1000 + n))
       expect(yield* asked(...unknown, own[0]!, own[69]!)).toEqual([own[0], own[69]].toSorted())
       expect(yield* asked(...unknown, ...unknown.map((_, n) => word(2000 + n)))).toEqual([])
+      const pasted = Array.from({ length: 5_000 }, (_, n) => word(10_000 + n))
+      expect(yield* asked(own[3]!, ...pasted, own[4]!)).toEqual([own[3], own[4]].toSorted())
     })
   )
 

@@ -48,6 +48,31 @@ const success = <A, E>(exit: Exit.Exit<A, E>): A => {
 }
 
 describe("stuff", () => {
+  it.effect("holds to what was asked for, whatever the retriever gives", () =>
+    Effect.gen(function* () {
+      const all = [0.9, NaN, 0.5, 0.4, 0.8].map((score, n) => passage(`Passage ${n}`, { score }))
+      const careless = Layer.succeed(Retriever.Retriever, { search: () => Effect.succeed(all) })
+      const { exit } = yield* ask(careless, { settings: { minScore: 0.5, topK: 2 } })
+      expect(Rag.shown(success(exit)).map(({ number, score }) => [number, score])).toEqual([
+        [1, 0.9],
+        [2, 0.5]
+      ])
+    })
+  )
+
+  it.effect("shows no number in brackets but those that a model adds", () =>
+    Effect.gen(function* () {
+      const metadata = { title: "Notes [2]", heading: "Results [1, 2]" }
+      const found = passage("Said [1] before.", { source: "a[3].md", metadata })
+      const { asked } = yield* ask(finding(found).layer)
+      const [text] = section(asked[0]!)
+      const shown = text!.slice(text!.indexOf("<passage"))
+      expect(shown).toBe(
+        '<passage number="1" source="a[ 3 ].md" title="Notes [ 2 ]" heading="Results [ 1, 2 ]">\nSaid [ 1 ] before.\n</passage>'
+      )
+    })
+  )
+
   it.effect("puts the passages into the instructions, with numbers and sources", () =>
     Effect.gen(function* () {
       const { asked, exit } = yield* ask(finding(passage("We open at nine.", { source: "hours.md" })).layer)
@@ -532,6 +557,17 @@ describe("a search that fails", () => {
         }
         yield* FiberRef.set(seen, "before")
       }
+    })
+  )
+
+  it.effect("is one that takes too long where nothing can be interrupted", () =>
+    Effect.gen(function* () {
+      const never = Layer.succeed(Retriever.Retriever, { search: () => Effect.never })
+      const asked = ask(never, { settings: { onFailure: "fail", searchTimeout: 2000 } })
+      const run = yield* Effect.fork(Effect.uninterruptible(asked))
+      yield* TestClock.adjust("2 seconds")
+      const { exit } = yield* Fiber.join(run)
+      expect(exit).toMatchObject({ cause: { error: { reason: "Timeout" } } })
     })
   )
 

@@ -39,7 +39,8 @@ const lets = (filter: Retriever.Filter | undefined, kept: Kept, chunk: DocumentI
   (filter?.collection === undefined || filter.collection === kept.collection) &&
   (filter?.sources === undefined || filter.sources.some((glob) => matches(glob, kept.document.source))) &&
   Object.entries(filter?.metadata ?? {}).every(
-    ([key, value]) => Object.hasOwn(chunk.metadata, key) && chunk.metadata[key] === value
+    ([key, value]) =>
+      Object.hasOwn(chunk.metadata, key) && (chunk.metadata[key] === value || Object.is(chunk.metadata[key], value))
   )
 
 const makesSense = ({ minScore, topK }: Retriever.Query) =>

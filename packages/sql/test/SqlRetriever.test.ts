@@ -128,7 +128,8 @@ describe("by words", () => {
         index.put(DocumentIndex.collection("notes", "other"), [document("x", [many, many, many])])
       )
       for (const first of [0, 5, 20, 80]) {
-        const long = `everywhere ${Array.from({ length: 600 }, (_, n) => word(first + n)).join(" ")} ${word(first - 1)}`
+        const many = Array.from({ length: 600 }, (_, n) => word(first + n)).join(" ")
+        const long = `everywhere ${many} ${word(first + 1)} ${word(83)}`
         const wanted = yield* retriever.search(Retriever.query(long, { topK: 100 }))
         const found = yield* search(long, { topK: 100 })
         expect(ids(found)).toEqual(ids(wanted))
@@ -198,7 +199,7 @@ describe("by words", () => {
       const index = yield* DocumentIndex.DocumentIndex
       for (const name of hostile.filter((name) => name !== "")) {
         const of = DocumentIndex.collection(name, name)
-        const metadata = { [name]: name, a: NaN, b: -Infinity, c: false }
+        const metadata = { [name]: name, a: NaN, b: -Infinity, c: false, "": NaN }
         yield* index.put(of, [
           { source: name, hash: name, chunks: [{ id: name, text: `zebra ${name}`, context: name, metadata }] }
         ])

@@ -18,5 +18,8 @@ export const accepts = ({ collection, metadata, sources }: Filter = {}): ((found
   return (found) =>
     (collection === undefined || found.collection === collection) &&
     (globs === undefined || globs.some((matches) => matches(found.source))) &&
-    wanted.every(([key, value]) => Object.hasOwn(found.metadata, key) && found.metadata[key] === value)
+    wanted.every(([key, value]) => Object.hasOwn(found.metadata, key) && isSame(found.metadata[key], value))
 }
+
+/** `NaN` is what it is; 0 and -0 are one number. */
+const isSame = (a: unknown, b: unknown): boolean => a === b || Object.is(a, b)

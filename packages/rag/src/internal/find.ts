@@ -4,7 +4,7 @@
 import * as Effect from "effect/Effect"
 import { RetrievalError } from "../RagErrors.ts"
 import type { Numbered } from "../RagSection.ts"
-import type { Passage, Service } from "../Retriever.ts"
+import type { Passage, Query, Service } from "../Retriever.ts"
 import { clip } from "./clip.ts"
 import type { Plan } from "./plan.ts"
 import { quoted } from "./quoted.ts"
@@ -21,13 +21,22 @@ export const search = (
   if (topK === 0) return Effect.succeed([])
   const asked = { query, topK, minScore, tenant, ...(filter !== undefined && { filter }) }
   // What a filter leaves out takes no places, however much of it there is.
-  const found = rest === undefined ? retriever.search(asked) : sift(retriever, rest, { maxCandidates: Infinity })(asked)
+  const found = Effect.map(
+    rest === undefined ? retriever.search(asked) : sift(retriever, rest, { maxCandidates: Infinity })(asked),
+    (passages) => asAsked(passages, asked)
+  )
   const time = typeof searchTimeout === "number" ? `${searchTimeout} ms` : searchTimeout
   return timely(
     searchTimeout,
     () => new RetrievalError({ reason: "Timeout", message: `The search took longer than ${time}.` })
   )(found)
 }
+
+/** What was asked for holds, whatever the retriever makes of it. */
+const asAsked = (passages: ReadonlyArray<Passage>, { minScore, topK }: Query): ReadonlyArray<Passage> =>
+  passages.length <= topK && passages.every(({ score }) => score >= minScore)
+    ? passages
+    : passages.filter(({ score }) => score >= minScore).slice(0, topK)
 
 /** Numbers passages on from those numbers that are taken: from 1 if none are. */
 export const numbered = (passages: ReadonlyArray<Passage>, taken = 0): ReadonlyArray<Numbered> =>

@@ -120,7 +120,7 @@ export class Lexical {
   #wanted(query: string): ReadonlyArray<string> {
     const all = terms(query)
     if (all.length <= queryTerms.most) return all
-    const counted = all.slice(0, queryTerms.counted)
+    const counted = queryTerms.counted(all)
     return queryTerms.rarest(
       counted,
       counted.map((word) => this.#counts.get(word) ?? 0)

@@ -7,8 +7,12 @@
 /** Words that are looked for at the most. */
 export const most = 64
 
-/** Words of a query that are counted at the most, the first. */
-export const counted = 512
+/** Words of a query that are counted at the most, from each of its ends. */
+const ofEnd = 256
+
+/** The words of a query that are counted. What is asked stands before what it is about, or behind it. */
+export const counted = (words: ReadonlyArray<string>): ReadonlyArray<string> =>
+  words.length <= 2 * ofEnd ? words : [...words.slice(0, ofEnd), ...words.slice(-ofEnd)]
 
 /** A word that is there as often is common. How much more often it is makes no difference. */
 export const common = 200

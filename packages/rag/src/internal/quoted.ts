@@ -12,7 +12,11 @@ import { clip } from "./clip.ts"
  * A number in brackets in its text would look like a citation: `[12]` becomes `[ 12 ]`.
  */
 export const quoted = ({ metadata, number, source, text }: Numbered): string =>
-  Instructions.quoted("passage", withoutNumbers(text), { number, source, ...headings(metadata) })
+  Instructions.quoted("passage", withoutNumbers(text), {
+    number,
+    source: withoutNumbers(source),
+    ...marks(metadata)
+  })
 
 /** Notes between tags. */
 export const quotedNotes = (notes: string): string => Instructions.quoted("notes", notes)
@@ -35,6 +39,13 @@ export const headings = (metadata: Metadata): { readonly title?: string; readonl
   ...ofText("title", metadata),
   ...ofText("heading", metadata)
 })
+
+/** The same, without what would look like a citation. */
+const marks = (metadata: Metadata): Record<string, string> => {
+  const found: Record<string, string> = headings(metadata)
+  for (const key of Object.keys(found)) found[key] = withoutNumbers(found[key]!)
+  return found
+}
 
 const ofText = <Key extends string>(key: Key, metadata: Metadata): { readonly [K in Key]?: string } => {
   const value = Object.hasOwn(metadata, key) ? metadata[key] : undefined

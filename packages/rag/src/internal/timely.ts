@@ -33,7 +33,8 @@ export const timely =
             : Effect.zipRight(Fiber.inheritAll(fiber), exit)
         const exit = fiber.unsafePoll()
         if (exit !== null) return done(exit)
-        return restore(Effect.timeoutOption(Fiber.await(fiber), duration)).pipe(
+        // To wait ends in time even where the run cannot be interrupted.
+        return restore(Effect.timeoutOption(Effect.interruptible(Fiber.await(fiber)), duration)).pipe(
           Effect.onInterrupt(() => Fiber.interrupt(fiber)),
           Effect.flatMap(
             Option.match({

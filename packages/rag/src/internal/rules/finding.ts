@@ -156,12 +156,15 @@ export const finding: ReadonlyArray<Rule<DocumentIndex | Retriever>> = [
         { draft: false, "a.b": "it's" },
         { draft: 0 },
         { language: "EN" },
-        {}
+        {},
+        { n: NaN, "": Infinity }
       ]
       const chunks = marks.map((metadata, n) => chunk("a.md", n, `zebra ${n}`, metadata))
       yield* put(docs, { source: "a.md", hash: "1", chunks })
       const cases: ReadonlyArray<readonly [Metadata, ReadonlyArray<number>]> = [
-        [{}, [0, 1, 2, 3, 4, 5, 6]],
+        [{}, [0, 1, 2, 3, 4, 5, 6, 7]],
+        [{ n: NaN }, [7]],
+        [{ "": Infinity }, [7]],
         [{ page: 1 }, [0, 2]],
         [{ page: "1" }, [1]],
         [{ page: 1, language: "en" }, [0]],

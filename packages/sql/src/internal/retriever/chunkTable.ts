@@ -27,20 +27,22 @@ export const chunkTable = (sql: SqlClient) => ({
     withVectors: boolean
   ): Effect.Effect<Loaded | undefined, SqlError | DatabaseError> => {
     const last = before?.entries.at(-1)?.id ?? 0
-    const rows = sql`SELECT revision AS id, id AS chunk, NULL AS metadata, NULL AS words, NULL AS vector,
-        NULL AS source, NULL AS collection, NULL AS name, NULL AS model, NULL AS size
-      FROM heddle_index_tenants WHERE hash = ${hashOf(tenant)}
+    // Those that are there come as one text: a row for each would take forty times as long.
+    const rows =
+      sql`SELECT revision AS id, (SELECT json_group_array(id) FROM heddle_chunks WHERE tenant = t.id) AS chunk,
+        NULL AS metadata, id AS words, NULL AS vector, NULL AS source, NULL AS collection, NULL AS name,
+        NULL AS model, NULL AS size
+      FROM heddle_index_tenants t WHERE hash = ${hashOf(tenant)}
       UNION ALL
-      SELECT c.id, n.chunk, n.metadata, n.words, CASE WHEN ${withVectors} THEN n.vector END,
+      SELECT c.id, c.chunk, c.metadata, c.words, CASE WHEN ${withVectors} THEN c.vector END,
         d.source, k.id, k.name, k.model, k.size
       FROM heddle_index_tenants t
-      JOIN heddle_chunks c ON c.tenant = t.id
-      LEFT JOIN heddle_chunks n ON n.id = c.id AND c.id > ${last}
-      LEFT JOIN heddle_documents d ON d.id = n.document
-      LEFT JOIN heddle_collections k ON k.id = n.collection
+      JOIN heddle_chunks c ON c.tenant = t.id AND c.id > ${last}
+      JOIN heddle_documents d ON d.id = c.document
+      JOIN heddle_collections k ON k.id = c.collection
       WHERE t.hash = ${hashOf(tenant)}`.values
-    return Effect.flatMap(rows, ([first, ...others]) =>
-      first === undefined ? Effect.succeed(undefined) : decodeLoaded({ first, others, before })
+    return Effect.flatMap(rows, ([first, ...fresh]) =>
+      first === undefined ? Effect.succeed(undefined) : decodeLoaded({ first, fresh, before })
     )
   },
 

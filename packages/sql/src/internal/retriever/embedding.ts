@@ -36,7 +36,8 @@ const normalized = (vector: Float32Array): Float32Array => {
   return length === 0 ? vector : vector.map((x) => x / length)
 }
 
-const wayOut = "Clear the collection and index it anew, or use the embedding model that it was indexed with."
+const wayOut =
+  "Clear the collection and index it anew, or use the embedding model that it was indexed with. A search can leave it out by a filter that names another collection."
 
 /** Fails if a collection was indexed with another model. */
 export const sameModel = (of: Pick<Collection, "name">, row: Pick<Row, "model">, model: string | undefined) => {

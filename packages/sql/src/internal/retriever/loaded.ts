@@ -5,7 +5,7 @@ import { storedText } from "@heddle/memory/store"
 import * as Schema from "effect/Schema"
 import { decoded } from "../rows.ts"
 import { KnownWords } from "./knownWords.ts"
-import { type Chunks, hasDirection, type Held } from "./ranking.ts"
+import { type Chunks, type Entry, hasDirection, type Held } from "./ranking.ts"
 import { metadataOf } from "./written.ts"
 
 /** The chunks of a tenant as they were at a revision. */
@@ -19,11 +19,13 @@ export interface Loaded extends Chunks {
 
 interface Read {
   readonly first: ReadonlyArray<unknown>
-  readonly others: ReadonlyArray<ReadonlyArray<unknown>>
+  /** The chunks that have come since. */
+  readonly fresh: ReadonlyArray<ReadonlyArray<unknown>>
   readonly before: Loaded | undefined
 }
 
-const First = Schema.Tuple([Schema.Number, Schema.Number], Schema.Unknown)
+/** The revision, the ids of all chunks, and the tenant. */
+const First = Schema.Tuple([Schema.Number, Schema.String, Schema.Null, Schema.Number], Schema.Unknown)
 
 /** Of a chunk that is new. Vectors are looked at by themselves. */
 const Fresh = Schema.Tuple(
@@ -44,35 +46,22 @@ const decodeFresh = Schema.decodeUnknownSync(Fresh)
 
 export const decodeLoaded = decoded("The rows of chunks", (read): Loaded => {
   // It is given what `load` has read.
-  const { before, first, others } = read as Read
-  const [revision, tenant] = decodeFirst(first)
-  const there = new Set(others.map(([id]) => id))
-  const kept = (before?.entries ?? []).flatMap((entry, place) =>
-    there.has(entry.id) ? [{ entry, at: before!.positions[place]! }] : []
-  )
-  const last = before?.entries.at(-1)?.id ?? 0
-  const fresh = others
-    .filter(([id]) => Number(id) > last)
-    .map((row) => decodeFresh(row))
-    .toSorted(([a], [b]) => a - b)
+  const { before, first, fresh: rows } = read as Read
+  const [revision, ids, , tenant] = decodeFirst(first)
+  const fresh = rows.map((row) => decodeFresh(row)).toSorted(([a], [b]) => a - b)
+  // The database itself has made this text.
+  const kept = remaining(before, new Set(JSON.parse(ids) as ReadonlyArray<number>))
 
-  const sizeOf = ({ at, entry }: (typeof kept)[number]): number => (at < 0 ? 0 : entry.collection.size!)
-  const vectors = new Float32Array(
-    kept.reduce((sum, one) => sum + sizeOf(one), 0) + fresh.reduce((sum, row) => sum + lengthOf(row[4]), 0)
-  )
-  const positions = new Int32Array(kept.length + fresh.length).fill(-1)
-  let end = 0
-  for (const [place, one] of kept.entries()) {
-    if (one.at < 0) continue
-    positions[place] = end
-    vectors.set(before!.vectors.subarray(one.at, one.at + sizeOf(one)), end)
-    end += sizeOf(one)
-  }
+  const vectors = new Float32Array(kept.vectors.length + fresh.reduce((sum, row) => sum + lengthOf(row[4]), 0))
+  vectors.set(kept.vectors)
+  const positions = new Int32Array(kept.entries.length + fresh.length).fill(-1)
+  positions.set(kept.positions)
+  let end = kept.vectors.length
 
   // Texts that many chunks have are there once.
   const collections = new Map<number, Held>()
   const sources = new Map<string, string>()
-  const entries = kept.map(({ entry }) => entry)
+  const entries = [...kept.entries]
   for (const [id, chunk, metadata, words, vector, source, collection, name, model, size] of fresh) {
     const held = collections.get(collection) ?? {
       name: storedText(name),
@@ -108,10 +97,34 @@ export const decodeLoaded = decoded("The rows of chunks", (read): Loaded => {
     collections: Array.from(new Set(entries.map(({ collection }) => collection))),
     words: new KnownWords(entries.length),
     places: new Map(entries.map(({ id }, place) => [id, place])),
-    vectors,
+    vectors: vectors.subarray(0, end),
     positions,
     averageWords: entries.reduce((sum, { words }) => sum + words, 0) / entries.length
   }
 })
 
 const lengthOf = (vector: Uint8Array | null): number => (vector?.byteLength ?? 0) / Float32Array.BYTES_PER_ELEMENT
+
+/** What of the chunks is still there. */
+const remaining = (
+  before: Loaded | undefined,
+  there: ReadonlySet<number>
+): Pick<Chunks, "entries" | "positions" | "vectors"> => {
+  if (before === undefined) return { entries: [], positions: new Int32Array(), vectors: new Float32Array() }
+  if (before.entries.every(({ id }) => there.has(id))) return before
+  const entries: Array<Entry> = []
+  const positions: Array<number> = []
+  const vectors = new Float32Array(before.vectors.length)
+  let end = 0
+  for (const [place, entry] of before.entries.entries()) {
+    if (!there.has(entry.id)) continue
+    const at = before.positions[place]!
+    entries.push(entry)
+    positions.push(at < 0 ? -1 : end)
+    if (at < 0) continue
+    const size = entry.collection.size!
+    vectors.set(before.vectors.subarray(at, at + size), end)
+    end += size
+  }
+  return { entries, positions: Int32Array.from(positions), vectors: vectors.subarray(0, end) }
+}

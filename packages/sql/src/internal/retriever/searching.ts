@@ -29,7 +29,7 @@ export const makeSearch = (sql: SqlClient, embedding: Embedding | undefined): Se
   /** Which words of a query are looked for. */
   const wantedOf = (tenant: number, words: ReadonlyArray<string>) => {
     if (words.length <= queryTerms.most) return Effect.succeed(words)
-    const counted = words.slice(0, queryTerms.counted)
+    const counted = queryTerms.counted(words)
     return Effect.map(table.count(tenant, counted), (counts) => queryTerms.rarest(counted, counts))
   }
 

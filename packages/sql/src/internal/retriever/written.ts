@@ -13,8 +13,9 @@ export const textOfMetadata = (metadata: Metadata): string =>
     typeof value === "number" && !Number.isFinite(value) ? { number: String(value) } : value
   )
 
-export const metadataOf = (text: string): Metadata =>
+export const metadataOf = (text: string): Metadata => {
   // It is what `textOfMetadata` has written. An object is the way in which the other numbers are.
-  JSON.parse(text, (key, value: unknown) =>
-    key !== "" && typeof value === "object" ? Number(Reflect.get(value!, "number")) : value
-  ) as Metadata
+  const read = JSON.parse(text) as Record<string, Metadata[string] | { readonly number: string }>
+  for (const [key, value] of Object.entries(read)) if (typeof value === "object") read[key] = Number(value.number)
+  return read as Metadata
+}
