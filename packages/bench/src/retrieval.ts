@@ -73,23 +73,34 @@ const put = Effect.gen(function* () {
 })
 
 const searches = 200
+const changes = 25
 
-/** What the first search takes, and others. */
+/** What the first search takes, those after it, those that have something new to read, and those with many words. */
 const search = Effect.gen(function* () {
   const retriever = yield* Retriever.Retriever
+  const index = yield* DocumentIndex.DocumentIndex
   const next = random(2)
-  const one = Effect.gen(function* () {
-    const text = Array.from({ length: 3 + Math.floor(4 * next()) }, () => someWord(next)).join(" ")
+  const searched = Effect.fnUntraced(function* (words: number) {
+    const text = Array.from({ length: words }, () => someWord(next)).join(" ")
     const start = performance.now()
     const found = yield* retriever.search(Retriever.query(text))
     const took = performance.now() - start
     assert(found.length === 5 && found[4]!.text.length > wordsInChunk, "five passages were found")
     return took
   })
+  const one = Effect.suspend(() => searched(3 + Math.floor(4 * next())))
   const first = yield* one
   // The compiler is through with the code before anything is timed.
   yield* Effect.replicateEffect(one, 100, { discard: true })
-  return { first, others: yield* Effect.replicateEffect(one, searches) }
+  const others = yield* Effect.replicateEffect(one, searches)
+  const [changing] = documents()
+  const change = index.put(notes, [{ ...changing!, chunks: changing!.chunks.slice(0, 1) }])
+  return {
+    first,
+    others,
+    changed: yield* Effect.replicateEffect(Effect.zipRight(change, one), changes),
+    long: yield* Effect.replicateEffect(searched(100), searches)
+  }
 })
 
 const inFolder = async <A>(use: (filename: string) => Promise<A>): Promise<A> => {
@@ -121,6 +132,8 @@ const indexed = async (where: string, index: (filename: string) => Index, reopen
     return [
       result("index 10,000 chunks", [...puts, took]),
       result("search them", found.others),
+      result("search for 100 words", found.long),
+      result("search after a document has changed", found.changed),
       ...(reopened ? [result("the first search", [found.first])] : [])
     ]
   })

@@ -50,18 +50,18 @@ export const decodeLoaded = decoded("The rows of chunks", (read): Loaded => {
   const [revision, ids, , tenant] = decodeFirst(first)
   const fresh = rows.map((row) => decodeFresh(row)).toSorted(([a], [b]) => a - b)
   // The database itself has made this text.
-  const kept = remaining(before, new Set(JSON.parse(ids) as ReadonlyArray<number>))
+  const there = new Set(JSON.parse(ids) as ReadonlyArray<number>)
 
-  const vectors = new Float32Array(kept.vectors.length + fresh.reduce((sum, row) => sum + lengthOf(row[4]), 0))
-  vectors.set(kept.vectors)
-  const positions = new Int32Array(kept.entries.length + fresh.length).fill(-1)
-  positions.set(kept.positions)
-  let end = kept.vectors.length
+  const entries: Array<Entry> = []
+  const positions = new Int32Array(there.size).fill(-1)
+  const vectors = new Float32Array(
+    (before?.vectors.length ?? 0) + fresh.reduce((sum, row) => sum + lengthOf(row[4]), 0)
+  )
+  let end = before === undefined ? 0 : carry(before, there, { entries, positions, vectors })
 
   // Texts that many chunks have are there once.
   const collections = new Map<number, Held>()
   const sources = new Map<string, string>()
-  const entries = [...kept.entries]
   for (const [id, chunk, metadata, words, vector, source, collection, name, model, size] of fresh) {
     const held = collections.get(collection) ?? {
       name: storedText(name),
@@ -105,26 +105,31 @@ export const decodeLoaded = decoded("The rows of chunks", (read): Loaded => {
 
 const lengthOf = (vector: Uint8Array | null): number => (vector?.byteLength ?? 0) / Float32Array.BYTES_PER_ELEMENT
 
-/** What of the chunks is still there. */
-const remaining = (
-  before: Loaded | undefined,
-  there: ReadonlySet<number>
-): Pick<Chunks, "entries" | "positions" | "vectors"> => {
-  if (before === undefined) return { entries: [], positions: new Int32Array(), vectors: new Float32Array() }
-  if (before.entries.every(({ id }) => there.has(id))) return before
-  const entries: Array<Entry> = []
-  const positions: Array<number> = []
-  const vectors = new Float32Array(before.vectors.length)
+/** Takes over what of the chunks is still there, and gives where their vectors end. */
+const carry = (
+  before: Loaded,
+  there: ReadonlySet<number>,
+  into: { readonly entries: Array<Entry>; readonly positions: Int32Array; readonly vectors: Float32Array }
+): number => {
   let end = 0
+  // Vectors that stand one behind the other are copied at once.
+  let [from, to] = [0, 0]
+  const copy = () => into.vectors.set(before.vectors.subarray(from, to), end - (to - from))
   for (const [place, entry] of before.entries.entries()) {
     if (!there.has(entry.id)) continue
     const at = before.positions[place]!
-    entries.push(entry)
-    positions.push(at < 0 ? -1 : end)
-    if (at < 0) continue
-    const size = entry.collection.size!
-    vectors.set(before.vectors.subarray(at, at + size), end)
-    end += size
+    if (at >= 0) {
+      if (at !== to) {
+        copy()
+        from = to = at
+      }
+      into.positions[into.entries.length] = end
+      const size = entry.collection.size!
+      to += size
+      end += size
+    }
+    into.entries.push(entry)
   }
-  return { entries, positions: Int32Array.from(positions), vectors: vectors.subarray(0, end) }
+  copy()
+  return end
 }
