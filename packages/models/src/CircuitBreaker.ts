@@ -1,7 +1,8 @@
 /**
  * Stops asking a model that keeps failing. After some failures in a row the circuit
  * is open: calls fail at once. After a while one call is let through to see; when it
- * goes well the circuit is closed again.
+ * goes well the circuit is closed again. One that takes as long as the circuit was open
+ * is not waited for: another is let through beside it, and the first that ends decides.
  *
  * A breaker is one circuit, for all models that it is put around. Around a model that
  * leads to several, such as that of `ModelRegistry.layerChatModel`, it would shut out
@@ -29,11 +30,11 @@ import * as Exit from "effect/Exit"
 import { positive } from "./internal/positive.ts"
 import type { Decorator } from "./ModelDecorator.ts"
 
-/** How the circuit is: closed, with failures in a row; open until a time (milliseconds since the epoch); or half open, while one call is let through to see. */
+/** How the circuit is: closed, with failures in a row; open until a time (milliseconds since the epoch); or half open, while a call that was let through to see has not ended; another is let through from `until` on. */
 export type State =
   | { readonly _tag: "Closed"; readonly failures: number }
   | { readonly _tag: "Open"; readonly until: number }
-  | { readonly _tag: "HalfOpen" }
+  | { readonly _tag: "HalfOpen"; readonly until: number }
 
 /** A circuit. */
 export interface CircuitBreaker {
@@ -50,7 +51,7 @@ export interface CircuitBreaker {
 export interface Options {
   /** Failures in a row. @default 5 */
   readonly failures?: number
-  /** How long it is open before a call is let through to see. @default "30 seconds" */
+  /** How long it is open before a call is let through to see, and before another is if that one has not ended. @default "30 seconds" */
   readonly openFor?: Duration.DurationInput
   /**
    * Which failures count. Any other says nothing of the model, as an interruption does not.
@@ -113,8 +114,12 @@ class Circuit {
 
   /** A ticket to come back with, if the call is let through. */
   enter(now: number): number | undefined {
-    if (this.state._tag === "Open" && now >= this.state.until) this.go({ _tag: "HalfOpen" })
-    else if (this.state._tag !== "Closed") return undefined
+    if (this.state._tag === "Closed") return this.stay
+    if (now < this.state.until) return undefined
+    const halfOpen: State = { _tag: "HalfOpen", until: now + this.openFor }
+    // A call that is out to see for long still counts.
+    if (this.state._tag === "HalfOpen") this.state = halfOpen
+    else this.go(halfOpen)
     return this.stay
   }
 
@@ -123,8 +128,7 @@ class Circuit {
     return new Errors.ModelError({
       reason: "Overloaded",
       message: `The model is not asked, because it has failed too often${last}.`,
-      // While a call is out to see, the circuit may be open for as long again.
-      retryAfter: this.state._tag === "Open" ? this.state.until - now : this.openFor
+      ...(this.state._tag !== "Closed" && { retryAfter: this.state.until - now })
     })
   }
 

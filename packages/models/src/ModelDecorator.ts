@@ -107,7 +107,7 @@ export interface RetryOptions {
   readonly while?: (error: Errors.ModelError) => boolean
   /** The first wait, which is doubled for each one after, and made up to a fifth longer or shorter by chance. @default "500 millis" */
   readonly baseDelay?: Duration.DurationInput
-  /** The longest wait. A provider that wants a longer one (`retryAfter`) is not asked again. @default "30 seconds" */
+  /** The longest wait. A provider that wants a longer one (`retryAfter`) is not asked again. @default "1 minute" */
   readonly maxDelay?: Duration.DurationInput
 }
 
@@ -120,7 +120,7 @@ export const retry = (options: RetryOptions = {}): Decorator => {
   const times = whole("times", options.times ?? 4, 0)
   const { while: may = isTransient } = options
   const baseDelay = positive("baseDelay", options.baseDelay ?? "500 millis")
-  const maxDelay = positive("maxDelay", options.maxDelay ?? "30 seconds")
+  const maxDelay = positive("maxDelay", options.maxDelay ?? "1 minute")
   const wanted = ({ retryAfter = 0 }: Errors.ModelError) => Duration.millis(retryAfter)
   const schedule = Schedule.exponential(baseDelay).pipe(
     Schedule.jittered,

@@ -136,18 +136,17 @@ const make = <R>(
         return before === undefined ? Effect.succeed(false) : Effect.as(RcMap.invalidate(shared, before), true)
       }).pipe(Effect.uninterruptible)
 
-    const set = (entry: EntryWithKey): Effect.Effect<void, ModelUnavailable> =>
-      Effect.suspend(() => {
-        const revision = new Revision(entry)
-        return checked(revision).pipe(
-          Effect.zipRight(providerOf(providers, revision.entry)),
-          Effect.zipRight(change(() => revisions.set(revision)))
-        )
-      })
+    const revisionOf = (given: EntryWithKey): Effect.Effect<Revision, ModelUnavailable> =>
+      Effect.suspend(() => checked(given)).pipe(
+        Effect.map(() => new Revision(given)),
+        Effect.tap(({ entry }) => providerOf(providers, entry))
+      )
 
-    for (const entry of models) {
-      if (revisions.at(entry.tenant, entry.name) !== undefined) yield* invalid(entry.name, ["there are two of them"])
-      yield* set(entry)
+    for (const given of models) {
+      const revision = yield* revisionOf(given)
+      const { name, tenant } = revision.entry
+      if (revisions.at(tenant, name) !== undefined) yield* invalid(name, ["there are two of them"])
+      revisions.set(revision)
     }
     return ModelRegistry.of({
       get: ({ model, tenant }) =>
@@ -155,7 +154,8 @@ const make = <R>(
           const revision = revisions.find(tenant, model)
           return revision === undefined ? unknownModel(model, tenant, revisions) : RcMap.get(shared, revision)
         }),
-      set,
+      set: (entry) =>
+        Effect.flatMap(revisionOf(entry), (revision) => Effect.asVoid(change(() => revisions.set(revision)))),
       remove: ({ name, tenant }) => change(() => revisions.delete(tenant, name)),
       list: (which) => Effect.sync(() => revisions.entries(which?.tenant))
     })

@@ -115,6 +115,38 @@ export const fixed = (definitions: ReadonlyArray<ToolDefinition>): Definitions =
   changes: Stream.empty
 })
 
+/**
+ * A provider of tools of ours, such as those of a toolkit of `@effect/ai`: each under
+ * its own name, with the same results and failures. A call of another name is
+ * `Rejected`. That a tool's result ends the run (`returnDirectly`) is not passed on.
+ */
+export const fromTools = (name: string, tools: Tools.Tools<ToolProviderError>): ToolProvider => ({
+  name,
+  definitions: fixed(
+    Array.from(tools, ({ annotations, description, jsonSchema, name }) => ({
+      name,
+      description,
+      jsonSchema,
+      annotations
+    }))
+  ),
+  execution: {
+    execute: (call) => {
+      const tool = tools.get(call.name)
+      if (tool === undefined) {
+        const message = `"${name}" has no tool ${JSON.stringify(call.name)}.`
+        return Call.fail(new ToolProviderError({ provider: name, reason: "Rejected", message }))
+      }
+      // The type says what these tools fail with; a `ToolError` is what any tool may fail with.
+      const run = Tool.execute({ ...call, tool, offered: tools.names }) as Tool.ToolRun<
+        ToolProviderError | Errors.ToolError
+      >
+      // A mistake in a tool is none of the provider's.
+      return Call.orElse(run, (error) => (error._tag === "ToolError" ? Call.die(error.cause) : Call.fail(error)))
+    }
+  }
+})
+
 // -----------------------------------------------------------------------------
 // tools
 // -----------------------------------------------------------------------------

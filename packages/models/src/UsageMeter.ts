@@ -38,7 +38,7 @@ export interface Usage extends ChatModel.Usage {
   readonly purpose: string
   /** What `decorateAs` calls it; else what the requests' options name, which need not be the model that has answered, or nothing. */
   readonly model: string | undefined
-  /** All that have begun. */
+  /** All that have ended, in whatever way. */
   readonly calls: number
   /** Of these, those that failed or died. */
   readonly failed: number
@@ -46,7 +46,7 @@ export interface Usage extends ChatModel.Usage {
   readonly interrupted: number
 }
 
-/** Counts usage. Tokens are counted when the model tells them, for replies that are taken back as well. */
+/** Counts usage. A call is counted when it ends, with the tokens that the model has told, for replies that were taken back as well. */
 export interface Service {
   /** Counts by the name in the request: what was asked for, whichever model answers. */
   readonly decorate: Decorator
@@ -75,13 +75,15 @@ export const make: Effect.Effect<Service> = Effect.sync(() => {
             const key = JSON.stringify([tenant, of.purpose, of.model ?? null])
             const add = (more: Partial<Record<Counted, number>>) =>
               void counts.set(key, added(counts.get(key) ?? { ...of, ...nothing }, more))
-            add({ calls: 1 })
-            return Call.into(tellingPaid(model.call(request), add), sink).pipe(
+            const paid = { inputTokens: 0, outputTokens: 0 }
+            const pay = (more: ChatModel.Usage) => {
+              paid.inputTokens += more.inputTokens
+              paid.outputTokens += more.outputTokens
+            }
+            // A model may throw, too.
+            return Effect.suspend(() => Call.into(tellingPaid(model.call(request), pay), sink)).pipe(
               Effect.onExit((exit) =>
-                Effect.sync(() => {
-                  if (Exit.isSuccess(exit)) return
-                  add(Cause.isInterruptedOnly(exit.cause) ? { interrupted: 1 } : { failed: 1 })
-                })
+                Effect.sync(() => add({ calls: 1, ...paid, ...(Exit.isFailure(exit) && badly(exit.cause)) }))
               )
             )
           })
@@ -106,6 +108,9 @@ export const layer: Layer.Layer<UsageMeter> = Layer.effect(UsageMeter, make)
 export const metered: Effect.Effect<Decorator, never, UsageMeter> = Effect.map(UsageMeter, (meter) => meter.decorate)
 
 type Counted = "calls" | "failed" | "interrupted" | keyof ChatModel.Usage
+
+const badly = (cause: Cause.Cause<unknown>): { readonly [K in "failed" | "interrupted"]?: number } =>
+  Cause.isInterruptedOnly(cause) ? { interrupted: 1 } : { failed: 1 }
 
 const nothing = { calls: 0, failed: 0, interrupted: 0, inputTokens: 0, outputTokens: 0 }
 

@@ -96,7 +96,8 @@ export interface StdioOptions extends Options {
 
 /** A server that is reached over HTTP. */
 export interface HttpOptions extends Options {
-  readonly url: string | URL
+  /** One with a key in its query or path can be `Redacted`: then no error repeats what stands behind the host, or the key. */
+  readonly url: string | URL | Redacted.Redacted<string | URL>
   readonly headers?: Readonly<Record<string, Secret>>
   /** The function that makes the requests, in the place of the global one. */
   readonly fetch?: (url: string | URL, init?: RequestInit) => Promise<Response>

@@ -6,8 +6,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FastCheck from "effect/FastCheck"
 import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
 import * as TestClock from "effect/TestClock"
-import { failing, request, simulated } from "./support.ts"
+import { counting, failing, request, simulated } from "./support.ts"
 
 const down = new Errors.ModelError({ reason: "Overloaded", message: "it is too busy" })
 const refused = new Errors.ModelError({ reason: "BadRequest", message: "no such thing" })
@@ -25,18 +26,19 @@ class Plain {
   now = 0
   failures = 0
   openUntil: number | undefined = undefined
-  probe: number | undefined = undefined
+  probing = false
   /** Calls under way, and when the circuit last changed before they began. */
   begun = new Map<number, number>()
   changes = 0
   next = 0
 
   begin(): number | "refused" {
-    if (this.probe !== undefined) return "refused"
     if (this.openUntil !== undefined) {
       if (this.now < this.openUntil) return "refused"
-      this.probe = this.next
-      this.changes++
+      // One that takes long does not keep out another.
+      if (!this.probing) this.changes++
+      this.probing = true
+      this.openUntil = this.now + 1000
     }
     this.begun.set(this.next, this.changes)
     return this.next++
@@ -46,7 +48,7 @@ class Plain {
     const isStale = this.begun.get(call) !== this.changes
     this.begun.delete(call)
     if (isStale) return
-    const wasProbe = this.probe === call
+    const wasProbe = this.probing
     if (end === "interrupted" || end === "died" || end === "refused") {
       if (wasProbe) this.open(this.now)
     } else if (end === "down") {
@@ -55,7 +57,8 @@ class Plain {
     } else {
       this.failures = 0
       if (wasProbe) {
-        this.probe = this.openUntil = undefined
+        this.probing = false
+        this.openUntil = undefined
         this.changes++
       }
     }
@@ -63,16 +66,15 @@ class Plain {
 
   open(until: number): void {
     this.openUntil = until
-    this.probe = undefined
+    this.probing = false
     this.failures = 0
     this.changes++
   }
 
   state(): CircuitBreaker.State {
-    if (this.probe !== undefined) return { _tag: "HalfOpen" }
     return this.openUntil === undefined
       ? { _tag: "Closed", failures: this.failures }
-      : { _tag: "Open", until: this.openUntil }
+      : { _tag: this.probing ? "HalfOpen" : "Open", until: this.openUntil }
   }
 }
 
@@ -124,9 +126,7 @@ describe("a circuit breaker", () => {
               if (expected === "refused") {
                 const error = yield* Effect.flip(Fiber.join(fiber))
                 expect(error.reason).toBe("Overloaded")
-                expect(error.retryAfter).toBe(
-                  plain.probe === undefined && plain.openUntil !== undefined ? plain.openUntil - plain.now : 1000
-                )
+                expect(error.retryAfter).toBe(plain.openUntil! - plain.now)
               } else {
                 expect(ends).toHaveLength(expected + 1)
                 running.push([expected, fiber])
@@ -164,6 +164,51 @@ describe("a circuit breaker", () => {
       yield* TestClock.adjust("11 seconds")
       yield* Fiber.join(fiber)
       expect([counts.begun, yield* breaker.state]).toEqual([3, { _tag: "Closed", failures: 0 }])
+    })
+  )
+
+  it.effect("is not held half open by a reader that has stopped reading, nor by a model that hangs", () =>
+    Effect.gen(function* () {
+      const long = Call.fromIterable<ChatModel.ModelPart>(
+        Array.from({ length: 5000 }, () => ({ _tag: "Text", text: "x" }))
+      )
+      for (const stuck of [long, Call.make<ChatModel.ModelPart>(() => Effect.never)]) {
+        const { counts, model } = counting((turn) =>
+          turn === 0 ? Call.fail(down) : turn === 1 ? stuck : ChatModel.reply("ok")
+        )
+        const breaker = yield* CircuitBreaker.make({ failures: 1, openFor: "10 seconds" })
+        const watched = breaker.decorate(model)
+        yield* Effect.flip(ask(watched))
+        yield* TestClock.adjust("10 seconds")
+        const reader = Stream.runForEach(Call.stream(watched.call(request), ChatModel.fold), () => Effect.never)
+        const reading = yield* Effect.fork(reader)
+        yield* settle
+        yield* TestClock.adjust("4 seconds")
+        expect(yield* Effect.flip(ask(watched))).toMatchObject({ reason: "Overloaded", retryAfter: 6000 })
+        yield* TestClock.adjust("6 seconds")
+        yield* ask(watched)
+        expect([counts.begun, yield* breaker.state]).toEqual([3, { _tag: "Closed", failures: 0 }])
+        yield* Fiber.interrupt(reading)
+        expect((yield* breaker.state)._tag).toBe("Closed")
+      }
+    })
+  )
+
+  it.effect("is closed by a call that takes longer than it was open, though others were let through meanwhile", () =>
+    Effect.gen(function* () {
+      const slow = Call.fromEffect(Effect.delay(Effect.succeed(ChatModel.replyValue("ok")), "25 seconds"))
+      const { counts, model } = counting((turn) => (turn === 0 ? Call.fail(down) : slow))
+      const breaker = yield* CircuitBreaker.make({ failures: 1, openFor: "10 seconds" })
+      const watched = breaker.decorate(model)
+      yield* Effect.flip(ask(watched))
+      for (let i = 0; i < 2; i++) {
+        yield* TestClock.adjust("10 seconds")
+        yield* Effect.fork(ask(watched))
+        yield* settle
+      }
+      expect([counts.begun, (yield* breaker.state)._tag]).toEqual([3, "HalfOpen"])
+      yield* TestClock.adjust("15 seconds")
+      expect([counts.running, yield* breaker.state]).toEqual([1, { _tag: "Closed", failures: 0 }])
     })
   )
 

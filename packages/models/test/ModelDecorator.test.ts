@@ -125,7 +125,11 @@ describe("retry", () => {
       expect(patient.counts.begun).toBe(1)
       yield* TestClock.adjust(1)
       expect([yield* Fiber.join(fiber), patient.counts.begun]).toEqual(["done", 2])
-      const late = error("RateLimited", 30_001)
+      // The window of most limits.
+      const minute = yield* Effect.fork(ask(ModelDecorator.retry()(failing(error("RateLimited", 60_000)).model)))
+      yield* TestClock.adjust("1 minute")
+      expect(yield* Fiber.join(minute)).toBe("done")
+      const late = error("RateLimited", 60_001)
       const hurried = failing(late)
       expect(yield* Effect.flip(ask(ModelDecorator.retry()(hurried.model)))).toBe(late)
       expect(hurried.counts.begun).toBe(1)

@@ -140,6 +140,27 @@ describe("what a name stands for", () => {
     )
   })
 
+  it.effect("is kept as it was, whatever becomes of the object it came from and of those of the list", () => {
+    const { made, provider } = noting()
+    const token = Redacted.make(secret)
+    const f = () => 1
+    const given = { ...entry("fast", "m-1"), options: { a: [{ b: 1 }], f, token } }
+    return Effect.gen(function* () {
+      const models = yield* registry
+      Object.assign(given, { model: "m-2", provider: "gone" })
+      Object.assign(given.options.a[0]!, { b: 2 })
+      for (const listed of yield* models.list()) {
+        expect(() => Object.assign(listed, { provider: "gone" })).toThrow(TypeError)
+        const { options = {} } = listed
+        const [inside = {}] = options["a"] as ReadonlyArray<object>
+        expect(() => Object.assign(inside, { b: 3 })).toThrow(TypeError)
+      }
+      expect(yield* said("fast")).toBe("m-1")
+      expect(made[0]?.options).toEqual({ a: [{ b: 1 }], f, token })
+      expect(made[0]?.options["token"]).toBe(token)
+    }).pipe(Effect.provide(ModelRegistry.layer({ providers: [provider], models: [given] })))
+  })
+
   it.effect("can be the offline model, whose options are looked at", () =>
     Effect.gen(function* () {
       const result = yield* Agent.run(
@@ -449,6 +470,25 @@ describe("an entry that makes no sense", () => {
       expect(everyWay(error)).not.toContain(secret)
       expect((yield* refused({ ...entry("a", "m"), baseUrl: "file:///etc/passwd" })).message).toContain("baseUrl")
       expect((yield* refused({ ...entry("a", "m"), baseUrl: "nonsense" })).message).toContain("baseUrl")
+    })
+  )
+
+  it.effect("is refused where it is none, or has no name, also when the registry is made", () =>
+    Effect.gen(function* () {
+      const start = "An entry without a name makes no sense:\n- "
+      for (const none of [null, undefined, "fast", 7]) {
+        expect(yield* refused(none)).toMatchObject({
+          reason: "InvalidOptions",
+          model: "",
+          message: `${start}expected an object`
+        })
+      }
+      for (const name of [undefined, "", {}, 3]) {
+        expect((yield* refused({ ...entry("a", "m"), name })).message).toMatch(`${start}name: `)
+      }
+      const models = [null] as unknown as ReadonlyArray<ModelRegistry.EntryWithKey>
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(ModelRegistry.layer({ models }))))
+      expect(error.message).toContain(start)
     })
   )
 

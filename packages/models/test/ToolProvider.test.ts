@@ -3,7 +3,7 @@ import { Agent, AgentEvent, Call, Errors, Handler, History, Message, Pipeline, T
 import { ToolProvider } from "@heddle/models"
 import { ScriptedModel } from "@heddle/testing"
 import { Laws } from "@heddle/testing/vitest"
-import { Context, Effect, FastCheck as fc, Fiber, Layer, Ref, Stream, TestClock } from "effect"
+import { Context, Effect, Exit, FastCheck as fc, Fiber, Layer, Ref, Schema, Stream, TestClock } from "effect"
 
 const { ToolProviderError } = ToolProvider
 const defined = (name: string, more: Partial<ToolProvider.ToolDefinition> = {}): ToolProvider.ToolDefinition => ({
@@ -117,6 +117,58 @@ describe("the tools of a provider", () => {
         "__proto__",
         "constructor"
       ])
+    })
+  )
+
+  it.effect("can be tools of ours, which then do what they did: results, failures, mistakes and progress", () =>
+    Effect.gen(function* () {
+      const boom = new Error("boom")
+      const mine = Tools.make(
+        Tool.make({
+          name: "add",
+          description: "Adds.",
+          parameters: Schema.Struct({ a: Schema.Number, b: Schema.Number }),
+          annotations: { readOnly: true },
+          execute: ({ a, b }, { progress }) => Effect.as(progress("adding"), a + b)
+        }),
+        Tool.make({
+          name: "refuse",
+          description: "Refuses.",
+          failure: Schema.String,
+          execute: () => Effect.fail("no")
+        }),
+        Tool.make({ name: "throw", description: "Throws.", execute: () => Effect.die(boom) }),
+        Tool.make({
+          name: "leave",
+          description: "Is away.",
+          failure: Schema.Any,
+          failureMode: "fail",
+          execute: () => gone
+        })
+      )
+      const p = ToolProvider.fromTools("ours", mine)
+      const tools = yield* ToolProvider.tools(p, { prefix: "p_", failureMode: "fail" })
+      expect(tools.names).toEqual(["p_add", "p_refuse", "p_throw", "p_leave"])
+      for (const { annotations, description, jsonSchema, name } of mine) {
+        expect(tools.get(`p_${name}`)).toMatchObject({ annotations, description, jsonSchema })
+      }
+      const run = (name: string, args: object = {}) =>
+        Call.collect(p.execution.execute({ id: "c", name, arguments: { ...args } }), Tool.fold)
+      expect(yield* run("add", { a: 1, b: 2 })).toMatchObject({
+        value: Message.succeeded(3),
+        parts: [{ _tag: "Progress", value: "adding" }, { _tag: "Done" }]
+      })
+      expect((yield* run("add", { a: "1" })).value).toMatchObject({ _tag: "Failed" })
+      expect((yield* run("refuse")).value).toMatchObject({ _tag: "Failed", error: "no" })
+      expect(yield* Effect.flip(run("leave"))).toBe(gone)
+      expect(yield* Effect.exit(run("throw"))).toEqual(Exit.die(boom))
+      expect(yield* Effect.flip(run("constructor"))).toMatchObject({ provider: "ours", reason: "Rejected" })
+      const agent = Agent.make({ name: "a", handlers: ToolProvider.handler(p, { allow: ["add", "throw"] }) })
+      const model = ScriptedModel.layer([{ calls: [{ tool: "add", arguments: { a: 2, b: 2 } }] }, "done"])
+      const { history } = yield* Agent.run(agent, "go").pipe(Effect.provide(model))
+      expect(outcomes(history)).toEqual([Message.succeeded(4)])
+      const failing = Agent.run(agent, "go").pipe(Effect.provide(ScriptedModel.layer([{ calls: [{ tool: "throw" }] }])))
+      expect(yield* Effect.flip(failing)).toMatchObject({ _tag: "ToolError", reason: "Threw", cause: boom })
     })
   )
 

@@ -30,17 +30,21 @@ describe("a usage meter", () => {
     })
   )
 
-  it.effect("counts calls while they run, and those that fail, die or are interrupted", () =>
+  it.effect("counts calls when they end, and those that fail, die or are interrupted", () =>
     Effect.gen(function* () {
       const meter = yield* UsageMeter.make
       const asked = (call: ChatModel.ModelCall) => ChatModel.run(meter.decorate({ call: () => call }).call(request))
       const hanging = yield* Effect.fork(asked(Call.make(() => Effect.never)))
       yield* Effect.yieldNow()
-      expect(yield* meter.read).toEqual([{ ...none, ...ofAgent, calls: 1 }])
+      expect(yield* meter.drain).toEqual([])
       yield* Fiber.interrupt(hanging)
       yield* Effect.exit(asked(Call.fail(error)))
       yield* Effect.exit(asked(Call.die("boom")))
-      expect(yield* meter.read).toEqual([{ ...none, ...ofAgent, calls: 3, failed: 2, interrupted: 1 }])
+      const throwing = (): ChatModel.ModelCall => {
+        throw new Error("boom")
+      }
+      yield* Effect.exit(Effect.suspend(() => ChatModel.run(meter.decorate({ call: throwing }).call(request))))
+      expect(yield* meter.read).toEqual([{ ...none, ...ofAgent, calls: 4, failed: 3, interrupted: 1 }])
     })
   )
 
@@ -79,6 +83,8 @@ describe("a usage meter", () => {
             const ended = yield* Effect.forEach(fibers, Fiber.join)
             drained.push(...(yield* meter.drain))
             expect(yield* meter.read).toEqual([])
+            for (const { calls, failed, interrupted } of drained)
+              expect(calls).toBeGreaterThanOrEqual(failed + interrupted)
             const sum = (key: "calls" | "interrupted" | "failed" | "inputTokens") =>
               drained.reduce((n, usage) => n + usage[key], 0)
             const well = ended.filter((reply) => reply._tag === "Some").length

@@ -53,14 +53,11 @@ export interface EntryWithKey extends Entry {
   readonly apiKey?: Redacted.Redacted | Config.Config<Redacted.Redacted>
 }
 
-/** An entry as data, and the key that is none. */
-interface Parts {
-  readonly entry: Entry
-  readonly apiKey: EntryWithKey["apiKey"]
-}
-
 /** Fails with all that is wrong with an entry and its key. */
-export const checked = ({ apiKey, entry }: Parts): Effect.Effect<void, ModelUnavailable> => {
+export const checked = (given: EntryWithKey): Effect.Effect<void, ModelUnavailable> => {
+  // Data may be anything.
+  if (typeof given !== "object" || given === null) return invalid(undefined, ["expected an object"])
+  const { apiKey, ...entry } = given
   const found = [
     ...problems(Entry, entry),
     // Data may have a text here, which must not be printed.
@@ -68,13 +65,16 @@ export const checked = ({ apiKey, entry }: Parts): Effect.Effect<void, ModelUnav
       ? []
       : ['apiKey: expected a Redacted or a Config; data says the name of an environment variable in "apiKeyFrom"'])
   ]
-  return found.length === 0 ? Effect.void : invalid(String(entry.name), found)
+  return found.length === 0 ? Effect.void : invalid(entry.name, found)
 }
 
-/** Fails with what is wrong with the entry of a model. */
-export const invalid = (model: string, found: ReadonlyArray<string>): Effect.Effect<never, ModelUnavailable> =>
-  new ModelUnavailable({
+/** Fails with what is wrong with the entry of a model, which may be that it has no name. */
+export const invalid = (name: unknown, found: ReadonlyArray<string>): Effect.Effect<never, ModelUnavailable> => {
+  const model = typeof name === "string" ? name : ""
+  const which = model === "" ? "An entry without a name" : `The entry of the model ${quoted(model)}`
+  return new ModelUnavailable({
     reason: "InvalidOptions",
     model,
-    message: `The entry of the model ${quoted(model)} makes no sense:\n${found.map((problem) => `- ${problem}`).join("\n")}`
+    message: `${which} makes no sense:\n${found.map((problem) => `- ${problem}`).join("\n")}`
   })
+}

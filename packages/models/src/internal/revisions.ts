@@ -3,12 +3,24 @@
  */
 import type { Entry, EntryWithKey } from "./entry.ts"
 
+/** A copy that cannot be changed. What is no plain data in it, such as a function or a secret, is the same. */
+const kept = <A>(value: A): A => {
+  if (Array.isArray(value)) return Object.freeze(value.map(kept)) as typeof value
+  if (typeof value !== "object" || value === null || !isPlain(value)) return value
+  return Object.freeze(Object.fromEntries(Object.entries(value).map(([key, field]) => [key, kept(field)]))) as A
+}
+
+const isPlain = (value: object): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
 /** One state of an entry, and itself the key of what is made of it: an entry that changes has another. */
 export class Revision {
   readonly entry: Entry
   readonly apiKey: EntryWithKey["apiKey"]
   constructor({ apiKey, ...entry }: EntryWithKey) {
-    this.entry = entry
+    this.entry = kept(entry)
     this.apiKey = apiKey
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Agent, type AgentEvent, Call, Message, Tool } from "@heddle/core"
+import { Agent, type AgentEvent, Call, Message, Tool, Tools } from "@heddle/core"
 import { ToolProvider } from "@heddle/models"
 import * as Mcp from "@heddle/models/mcp"
 import { ScriptedModel } from "@heddle/testing"
@@ -550,6 +550,78 @@ describe("a hostile server", () => {
       yield* listing.definitions.list.pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
       expect(lines.join("")).toContain("<redacted>")
       expect(lines.join("")).not.toContain("untyped")
+    })
+  )
+
+  it.scopedLive("a secret is found before anything is cut or quoted, and in keys, too", () =>
+    Effect.gen(function* () {
+      for (const secret of [`hush-${"a1".repeat(40)}`, 'hush-"quoted\\"-hush']) {
+        process.env["SECRET"] = secret
+        const headers = { "x-key": Redacted.make(secret) }
+        const client = yield* Mcp.http({ name: "odd", url: (yield* web()).url, headers })
+        const failures = [
+          yield* call(client, "telling-keys"),
+          yield* Effect.map(Effect.flip(call(client, secret)), ({ message }) => message)
+        ]
+        const lines: Array<unknown> = []
+        const logger = Logger.make(({ message }) => void lines.push(message))
+        const listing = yield* Mcp.http({ name: "odd", url: (yield* web("untyped")).url, headers })
+        yield* listing.definitions.list.pipe(Effect.provide(Logger.replace(Logger.defaultLogger, logger)))
+        delete process.env["SECRET"]
+        expect(failures).toEqual([
+          Message.failed("The tool failed.", { "of <redacted>": [{}, 1] }),
+          expect.stringContaining("the key is <redacted>")
+        ])
+        expect(lines).toEqual([
+          ['Tools of the MCP server "odd" are left out: "<redacted>" is not described as a tool is.']
+        ])
+      }
+    })
+  )
+
+  it.scopedLive(
+    "what stands behind the host of a redacted URL is in no error, in whatever form the server has it",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* web()
+        const key = "k+y/7&hush"
+        const inPath = "0123456789abcdef"
+        const refusals = [
+          [`no such key: ${key}`, "no such key: <redacted>"],
+          [`no such key: ${encodeURIComponent(key)}`, "no such key: <redacted>"],
+          [`Cannot POST /mcp/${inPath}?api_key=${encodeURIComponent(key)}`, "Cannot POST <redacted>"],
+          [`${inPath} is nobody`, "<redacted> is nobody"]
+        ]
+        const url = Redacted.make(`${server.url}/${inPath}?api_key=${encodeURIComponent(key)}`)
+        for (const [said = "", shown] of refusals) {
+          server.refusal = said
+          server.refuse = () => 401
+          const { message } = yield* Effect.flip((yield* Mcp.http({ name: "odd", url })).connect)
+          expect(message).toContain(`It says: ${shown}`)
+        }
+        server.refuse = () => undefined
+        expect(yield* text(yield* Mcp.http({ name: "odd", url }), "echo")).toBe("{}")
+        const nowhere = yield* Mcp.http({ name: "odd", url: Redacted.make("no URL") })
+        expect(yield* Effect.flip(nowhere.connect)).toMatchObject({
+          message: expect.stringContaining("its URL is none")
+        })
+      })
+  )
+
+  it.scopedLive("a list that does not come is not waited for again by the next who asks", () =>
+    Effect.gen(function* () {
+      const log = new Log()
+      const server = yield* inMemory("silent", log, { timeout: "200 millis" })
+      const agent = Agent.make({
+        name: "a",
+        tools: Tools.make(Tool.make({ name: "own", description: "Its own.", execute: () => "ok" })),
+        handlers: ToolProvider.handler(server, { onUnavailable: "warn" })
+      })
+      const model = ScriptedModel.layer([{ calls: [{ tool: "own" }] }, { calls: [{ tool: "own" }] }, "done"])
+      const { text, warnings } = yield* Agent.run(agent, "go").pipe(Effect.provide(model))
+      expect([text, log.count("list")]).toEqual(["done", 1])
+      expect(warnings).toMatchObject([{ error: { reason: "Timeout" } }])
+      expect(yield* Effect.flip(server.definitions.list)).toBe(warnings?.[0]?.error)
     })
   )
 

@@ -5,7 +5,8 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js"
 import { Protocol } from "@modelcontextprotocol/sdk/shared/protocol.js"
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js"
 
-export type Mode = "plain" | "hostile-list" | "many" | "endless" | "huge" | "no-tools" | "not-a-list" | "untyped"
+export type Mode =
+  "plain" | "hostile-list" | "many" | "endless" | "huge" | "no-tools" | "not-a-list" | "untyped" | "silent"
 
 const schema = { type: "object" as const, properties: {} }
 const tool = (name: string, more: object = {}) => ({ name, description: `Does ${name}.`, inputSchema: schema, ...more })
@@ -70,7 +71,11 @@ export const makeServer = (mode: Mode, log: (line: string) => void): Server => {
     }),
     endless: (cursor = "0") => ({ tools: [], nextCursor: String(Number(cursor) + 1) }),
     huge: () => ({ tools: [tool("wordy", { description: "w".repeat(3_000_000) })] }),
-    untyped: () => ({ tools: [tool("untyped", { inputSchema: { properties: {} } })] }),
+    untyped: () => ({ tools: [tool(process.env["SECRET"] ?? "untyped", { inputSchema: { properties: {} } })] }),
+    silent: () => {
+      log("list")
+      return new Promise<never>(() => {})
+    },
     "not-a-list": () => ({ tools: "all of them" })
   }
   // A server of another make may send anything.
@@ -139,6 +144,8 @@ export const makeServer = (mode: Mode, log: (line: string) => void): Server => {
         return { ...text(`the key is ${process.env["SECRET"]}`), isError: true }
       case "telling-json":
         return { content: [], structuredContent: { keys: [process.env["SECRET"]] }, isError: true }
+      case "telling-keys":
+        return { content: [], structuredContent: { [`of ${process.env["SECRET"]}`]: [{}, 1] }, isError: true }
       case "nonsense":
         return unchecked({ content: [{ type: "hologram" }] })
       default:

@@ -11,7 +11,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Limits, McpClient, Options } from "../../mcp.ts"
 import type { ToolCall, ToolProviderError } from "../../ToolProvider.ts"
-import { type Connection, open } from "./connection.ts"
+import { type Connection, type InTime, open } from "./connection.ts"
 import { outcome } from "./content.ts"
 import { type Failure, teller } from "./failure.ts"
 import { reconnecting } from "./reconnecting.ts"
@@ -36,13 +36,13 @@ export const make = (options: Options, way: Way): Effect.Effect<McpClient, never
     const tell = teller(name, way.secrets)
     const changes = yield* Effect.acquireRelease(PubSub.sliding<void>(1), PubSub.shutdown)
     const onChange = () => void changes.unsafeOffer(undefined)
-    const inTime = <A, E, R>(doing: string, effect: Effect.Effect<A, E, R>) =>
+    const inTime: InTime = (doing, effect) =>
       Effect.timeoutFail(effect, {
         duration: timeout,
         onTimeout: () => tell.failure("Timeout", `did not answer in time when ${doing}.`)
       })
     const connection = yield* reconnecting(
-      inTime("it was connected to", open({ options, limits, way, tell, onChange })),
+      inTime("it was connected to", open({ options, limits, way, tell, onChange, inTime })),
       tell,
       onChange
     )
@@ -66,7 +66,10 @@ export const make = (options: Options, way: Way): Effect.Effect<McpClient, never
             Effect.flatMap(connection.call(call.name, call.arguments, onProgress), (result) => {
               const done = outcome(call.name, result, { limits, files: options.files, clean: tell.clean })
               return done === undefined
-                ? tell.failure("InvalidResponse", `gave a result of ${JSON.stringify(call.name)} that is none.`)
+                ? tell.failure(
+                    "InvalidResponse",
+                    `gave a result of ${JSON.stringify(tell.clean(call.name))} that is none.`
+                  )
                 : Effect.succeed(done)
             })
           )
@@ -80,7 +83,7 @@ export const make = (options: Options, way: Way): Effect.Effect<McpClient, never
     return {
       name,
       definitions: {
-        list: using((connection) => inTime("it was asked for its tools", connection.list)),
+        list: using((connection) => connection.list),
         changes: Stream.fromPubSub(changes)
       },
       execution: { execute },

@@ -10,6 +10,7 @@ import type { Limits, Options, ServerInfo } from "../../mcp.ts"
 import type { ToolDefinition } from "../../ToolProvider.ts"
 import type { Failure, Teller } from "./failure.ts"
 import { reader } from "./listing.ts"
+import { Rest } from "./rest.ts"
 import type { Way } from "./transports.ts"
 import { Watched } from "./watched.ts"
 
@@ -18,7 +19,7 @@ export interface Connection {
   readonly info: ServerInfo
   /** Whether it can be used, as far as is known. */
   readonly isOpen: () => boolean
-  /** The tools. They are asked for when they may have changed. */
+  /** The tools. They are asked for when they may have changed, though not at once again after a failure. */
   readonly list: Effect.Effect<ReadonlyArray<ToolDefinition>, Failure>
   /** Runs a tool for its result as the server says it. Interruption cancels it there. */
   readonly call: (
@@ -28,6 +29,9 @@ export interface Connection {
   ) => Effect.Effect<unknown, Failure>
 }
 
+/** Gives up what takes too long; the error says what was being done: "did not answer in time when it was …". */
+export type InTime = <A, R>(doing: string, effect: Effect.Effect<A, Failure, R>) => Effect.Effect<A, Failure, R>
+
 /** What a connection is opened with. */
 export interface Opening {
   readonly options: Options
@@ -36,6 +40,7 @@ export interface Opening {
   readonly tell: Teller
   /** Is told when the list of tools may have changed. */
   readonly onChange: () => void
+  readonly inTime: InTime
 }
 
 /** The SDK's own limit of time, which is ours to set by interruption: the longest that a timer has, in milliseconds. */
@@ -46,6 +51,7 @@ const wentAtOnce =
 
 /** Connects. The connection is closed with the scope. */
 export const open = ({
+  inTime,
   limits,
   onChange,
   options,
@@ -121,13 +127,14 @@ export const open = ({
     let known: { readonly version: number; readonly tools: ReadonlyArray<ToolDefinition> } | undefined
     const hasTools = client.getServerCapabilities()?.tools !== undefined
     const read = reader({ server: options.name, ask: (params) => asking("tools/list", params), limits, tell })
+    const rest = new Rest()
     const listing = yield* Effect.makeSemaphore(1)
     const list = Effect.suspend(() => {
       if (!hasTools) return Effect.succeed([])
       if (known?.version === version && !isDeaf) return Effect.succeed(known.tools)
       // What changes while it is being read is read the next time.
       const asked = version
-      return Effect.tap(read, (tools) => {
+      return Effect.tap(rest.after(inTime("it was asked for its tools", read)), (tools) => {
         known = { version: asked, tools }
       })
     })

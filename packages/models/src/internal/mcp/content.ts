@@ -60,12 +60,13 @@ export const outcome = (
   const value =
     structuredContent === undefined ? blocks : isText ? structuredContent : { structuredContent, content: blocks }
   const size = typeof value === "string" ? value.length : sizeOf(value)
+  const name = JSON.stringify(clean(tool))
   if (size === undefined) {
-    return Message.failed(`The result of tool ${JSON.stringify(tool)} is nested too deeply. Ask for less.`)
+    return Message.failed(`The result of tool ${name} is nested too deeply. Ask for less.`)
   }
   if (size > limits.result) {
     return Message.failed(
-      `The result of tool ${JSON.stringify(tool)} is too large: it has ${size} characters, and ${limits.result} at most are taken. Ask for less.`
+      `The result of tool ${name} is too large: it has ${size} characters, and ${limits.result} at most are taken. Ask for less.`
     )
   }
   if (isError !== true) return Message.succeeded(value)
@@ -83,10 +84,15 @@ const sizeOf = (value: object): number | undefined => {
   }
 }
 
-/** A value whose texts are all clean; nothing where it is nested more deeply than that can be said of it. */
+/** A value whose texts and keys are all clean; nothing where it is nested more deeply than that can be said of it. */
 const cleaned = (value: unknown, clean: (text: string) => string): unknown => {
+  const inside = (_: string, inner: unknown): unknown => {
+    if (typeof inner === "string") return clean(inner)
+    if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner
+    return Object.fromEntries(Object.entries(inner).map(([key, field]) => [clean(key), field]))
+  }
   try {
-    return JSON.parse(JSON.stringify(value), (_, inner: unknown) => (typeof inner === "string" ? clean(inner) : inner))
+    return JSON.parse(JSON.stringify(value), inside)
   } catch {
     return undefined
   }

@@ -33,14 +33,14 @@ const Listed = Schema.Struct({
 })
 const decode = Schema.decodeUnknownEither(Listed)
 
-/** A tool of the list, or why it cannot be one. */
-export const definition = (tool: unknown, limits: Limits): ToolDefinition | string => {
+/** A tool of the list, or why it cannot be one, in words that hold no secret. */
+export const definition = (tool: unknown, limits: Limits, clean: (text: string) => string): ToolDefinition | string => {
   const listed = decode(tool)
-  if (Either.isLeft(listed)) return `${nameOf(tool)} is not described as a tool is`
+  if (Either.isLeft(listed)) return `${nameOf(tool, clean)} is not described as a tool is`
   const { annotations = {}, description, execution, inputSchema, name } = listed.right
-  if (execution?.taskSupport === "required") return `${nameOf(tool)} can only be run as a task`
+  if (execution?.taskSupport === "required") return `${nameOf(tool, clean)} can only be run as a task`
   if (!isWithin(inputSchema, limits.schema)) {
-    return `${nameOf(tool)} has a schema of more than ${limits.schema} characters, or none that is JSON`
+    return `${nameOf(tool, clean)} has a schema of more than ${limits.schema} characters, or none that is JSON`
   }
   const title = listed.right.title ?? annotations.title
   const readOnly = annotations.readOnlyHint === true
@@ -58,9 +58,10 @@ export const definition = (tool: unknown, limits: Limits): ToolDefinition | stri
   }
 }
 
-const nameOf = (tool: unknown): string => {
+const nameOf = (tool: unknown, clean: (text: string) => string): string => {
   const name = typeof tool === "object" && tool !== null && "name" in tool ? tool.name : undefined
-  return typeof name === "string" ? JSON.stringify(cut(name, 64)) : "a tool without a name"
+  // A secret that is cut or quoted is not found any more.
+  return typeof name === "string" ? JSON.stringify(cut(clean(name), 64)) : "a tool without a name"
 }
 
 const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length - 1)}…` : text)

@@ -39,7 +39,7 @@ export const reader = ({
     logged = leftOut
     return leftOut === ""
       ? Effect.void
-      : Effect.logWarning(`Tools of the MCP server "${server}" are left out: ${tell.clean(leftOut)}.`)
+      : Effect.logWarning(`Tools of the MCP server "${server}" are left out: ${leftOut}.`)
   }
   return Effect.gen(function* () {
     const tools: Array<ToolDefinition> = []
@@ -58,7 +58,7 @@ export const reader = ({
         )
       }
       for (const tool of page.right.tools) {
-        const defined = definition(tool, limits)
+        const defined = definition(tool, limits, tell.clean)
         if (typeof defined === "string") refused.push(defined)
         else tools.push(defined)
       }

@@ -2,19 +2,16 @@
  * A connection that is there when it is used: made at the first use, and anew when it
  * was lost.
  */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schedule from "effect/Schedule"
 import * as Scope from "effect/Scope"
 import type { Connection } from "./connection.ts"
 import type { Failure, Teller } from "./failure.ts"
+import { Rest } from "./rest.ts"
 
 /** When to try again to connect, if it may be otherwise in a moment. */
 const again = Schedule.intersect(Schedule.exponential("200 millis"), Schedule.recurs(2))
-
-/** How long nobody tries again after the given number of failures in a row, in milliseconds: a second, doubled each time up to a minute. */
-const rest = (failures: number): number => Math.min(60_000, 1000 * 2 ** (failures - 1))
 
 /**
  * What gives the connection. All connections are closed with the scope. `onAnother` is
@@ -30,7 +27,7 @@ export const reconnecting = (
     const lock = yield* Effect.makeSemaphore(1)
     let isClosed = false
     let current: { readonly connection: Connection; readonly own: Scope.CloseableScope } | undefined
-    let failed: { readonly failure: Failure; readonly times: number; readonly until: number } | undefined
+    const rest = new Rest()
     const close = Effect.sync(() => {
       isClosed = true
     })
@@ -44,33 +41,23 @@ export const reconnecting = (
           Effect.onError((cause) => Scope.close(own, Exit.failCause(cause))),
           Effect.map((connection) => {
             current = { connection, own }
-            failed = undefined
             return connection
           })
         )
       )
     )
-    const remember = (failure: Failure) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        const times = (failed?.times ?? 0) + 1
-        failed = { failure, times, until: now + rest(times) }
-      })
     const connect = Effect.gen(function* () {
-      if (failed !== undefined && (yield* Clock.currentTimeMillis) < failed.until) return yield* failed.failure
       const before = current
       current = undefined
       if (before !== undefined) yield* Scope.close(before.own, Exit.void)
-      const connection = yield* Effect.tapError(
-        Effect.retry(opened, { schedule: again, while: (failure) => failure.passing }),
-        remember
-      )
+      const connection = yield* Effect.retry(opened, { schedule: again, while: (failure) => failure.passing })
       if (before !== undefined) onAnother()
       return connection
     })
     return lock.withPermits(1)(
       Effect.suspend(() => {
         if (isClosed) return tell.failure("Unavailable", "is not connected any more: its scope is closed.")
-        return current?.connection.isOpen() === true ? Effect.succeed(current.connection) : connect
+        return current?.connection.isOpen() === true ? Effect.succeed(current.connection) : rest.after(connect)
       })
     )
   })

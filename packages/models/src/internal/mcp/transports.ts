@@ -34,6 +34,22 @@ const reveal = (record: Readonly<Record<string, Secret>> = {}): Record<string, s
 const secretsIn = (record: Readonly<Record<string, Secret>> = {}): ReadonlyArray<string> =>
   Object.values(record).flatMap((secret) => (Redacted.isRedacted(secret) ? [Redacted.value(secret)] : []))
 
+/** Characters from which on a piece of a path is taken for a key: a shorter one may be a word. */
+const shortestKey = 16
+
+/** What a server may repeat of a URL that nobody is to see: the whole, what stands behind the host, and the keys in it. */
+const secretsOfUrl = (url: string): ReadonlyArray<string> => {
+  if (!URL.canParse(url)) return [url]
+  const { href, pathname, search, searchParams } = new URL(url)
+  const inQuery = search
+    .slice(1)
+    .split("&")
+    .map((pair) => pair.slice(pair.indexOf("=") + 1))
+  const inPath = pathname.split("/").filter((piece) => piece.length >= shortestKey)
+  // What is in a query is written in one way and read in another.
+  return [url, href, pathname + search, ...inPath, ...inQuery, ...searchParams.values()]
+}
+
 /** A program that is started. */
 export const overStdio = ({ args = [], command, cwd, env, stderr = "drop" }: StdioOptions): Way => ({
   secrets: secretsIn(env),
@@ -68,10 +84,10 @@ export const overStdio = ({ args = [], command, cwd, env, stderr = "drop" }: Std
 
 /** A server that is reached over HTTP. */
 export const overHttp = ({ fetch = globalThis.fetch, headers, url }: HttpOptions): Way => ({
-  secrets: secretsIn(headers),
+  secrets: [...secretsIn(headers), ...(Redacted.isRedacted(url) ? secretsOfUrl(String(Redacted.value(url))) : [])],
   open: async (limits) => {
     const fetching = watching({ fetch, limit: limits.message, onLost: (id, tooLarge) => watched.lost(id, tooLarge) })
-    const inner = new StreamableHTTPClientTransport(new URL(url), {
+    const inner = new StreamableHTTPClientTransport(new URL(Redacted.isRedacted(url) ? Redacted.value(url) : url), {
       fetch: fetching.fetch,
       requestInit: { headers: reveal(headers) }
     })
