@@ -13,13 +13,18 @@
  * import * as EffectAi from "@heddle/models/effectAi"
  * import { Config, Context, Effect, Layer } from "effect"
  *
- * const Claude = EffectAi.layer({
- *   config: ({ maxOutputTokens = 4096, temperature }) =>
- *     Context.make(AnthropicLanguageModel.Config, { max_tokens: maxOutputTokens, temperature })
- * }).pipe(
- *   Layer.provide(AnthropicLanguageModel.layer({ model: "claude-sonnet-4-5" })),
- *   Layer.provide(AnthropicClient.layerConfig({ apiKey: Config.redacted("ANTHROPIC_API_KEY") })),
- *   Layer.provide(FetchHttpClient.layer)
+ * const Claude = Layer.unwrapEffect(
+ *   Effect.map(Config.redacted("ANTHROPIC_API_KEY"), (apiKey) =>
+ *     EffectAi.layer({
+ *       secrets: [apiKey],
+ *       config: ({ maxOutputTokens = 4096, temperature }) =>
+ *         Context.make(AnthropicLanguageModel.Config, { max_tokens: maxOutputTokens, temperature })
+ *     }).pipe(
+ *       Layer.provide(AnthropicLanguageModel.layer({ model: "claude-sonnet-4-5" })),
+ *       Layer.provide(AnthropicClient.layer({ apiKey })),
+ *       Layer.provide(FetchHttpClient.layer)
+ *     )
+ *   )
  * )
  *
  * const helper = Agent.make({ name: "helper", model: { temperature: 0 } })
