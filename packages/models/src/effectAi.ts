@@ -8,18 +8,23 @@
  * @example
  * ```ts no-run
  * import { AnthropicClient, AnthropicLanguageModel } from "@effect/ai-anthropic"
- * import { NodeHttpClient } from "@effect/platform-node"
+ * import { FetchHttpClient } from "@effect/platform"
  * import { Agent } from "@heddle/core"
  * import * as EffectAi from "@heddle/models/effectAi"
  * import { Config, Context, Effect, Layer } from "effect"
  *
- * const Claude = EffectAi.layer({
- *   config: ({ maxOutputTokens = 4096, temperature }) =>
- *     Context.make(AnthropicLanguageModel.Config, { max_tokens: maxOutputTokens, temperature })
- * }).pipe(
- *   Layer.provide(AnthropicLanguageModel.layer({ model: "claude-sonnet-4-5" })),
- *   Layer.provide(AnthropicClient.layerConfig({ apiKey: Config.redacted("ANTHROPIC_API_KEY") })),
- *   Layer.provide(NodeHttpClient.layer)
+ * const Claude = Layer.unwrapEffect(
+ *   Effect.map(Config.redacted("ANTHROPIC_API_KEY"), (apiKey) =>
+ *     EffectAi.layer({
+ *       secrets: [apiKey],
+ *       config: ({ maxOutputTokens = 4096, temperature }) =>
+ *         Context.make(AnthropicLanguageModel.Config, { max_tokens: maxOutputTokens, temperature })
+ *     }).pipe(
+ *       Layer.provide(AnthropicLanguageModel.layer({ model: "claude-sonnet-4-5" })),
+ *       Layer.provide(AnthropicClient.layer({ apiKey })),
+ *       Layer.provide(FetchHttpClient.layer)
+ *     )
+ *   )
  * )
  *
  * const helper = Agent.make({ name: "helper", model: { temperature: 0 } })
@@ -57,7 +62,8 @@ export type {
  * A language model of `@effect/ai` as a model of ours. Tool calls are left to
  * the agent: a call of an unknown tool and arguments that do not fit go back to
  * the model. Fails with a `ModelError` whose `cause` is the `AiError`, without
- * the headers of the request, in which `@effect/ai` leaves the key.
+ * the headers of the request, in which `@effect/ai` leaves the key, and without
+ * the `secrets` that are given.
  */
 export const fromLanguageModel = (model: LanguageModel.Service, options: chatModel.Options = {}): ChatModel.Service =>
   chatModel.make(model, options)
@@ -182,16 +188,21 @@ export const toToolkit = <E, R>(
 // embedding models
 // -----------------------------------------------------------------------------
 
+export type {
+  /** What an embedding model of `@effect/ai` does not say of itself. */
+  Options as EmbeddingOptions
+} from "./internal/effectAi/embedding.ts"
+
 /** An embedding model of `@effect/ai` as ours. It does not know its name, and is not told what a text is embedded for. */
 export const fromEmbeddingModel = (
   model: AiEmbeddingModel.Service,
-  options: { readonly name: string }
-): EmbeddingModel.Service => embedding.fromTheirs(model, options.name)
+  options: embedding.Options
+): EmbeddingModel.Service => embedding.fromTheirs(model, options)
 
 /** The embedding model of `@effect/ai` in the context as ours. */
-export const layerEmbedding = (options: {
-  readonly name: string
-}): Layer.Layer<EmbeddingModel.EmbeddingModel, never, AiEmbeddingModel.EmbeddingModel> =>
+export const layerEmbedding = (
+  options: embedding.Options
+): Layer.Layer<EmbeddingModel.EmbeddingModel, never, AiEmbeddingModel.EmbeddingModel> =>
   Layer.effect(
     EmbeddingModel.EmbeddingModel,
     Effect.map(AiEmbeddingModel.EmbeddingModel, (model) => fromEmbeddingModel(model, options))

@@ -376,6 +376,15 @@ describe("errors", () => {
     ["Overloaded", { type: "overloaded_error", message: "Overloaded" }],
     ["RateLimited", { code: "rate_limit_exceeded", message: "m" }],
     ["RateLimited", { code: 429, status: "RESOURCE_EXHAUSTED", message: "m" }],
+    ["RateLimited", { code: 429, message: "m" }],
+    ["Overloaded", { code: 502, message: "m" }],
+    ["Overloaded", { code: "503", message: "m" }],
+    ["Unknown", { code: 200, message: "m" }],
+    ["BadRequest", api(404, { data: { error: { code: 502, message: "m" } } })],
+    ["RateLimited", api(200, { cause: sdk("TypeValidationError", { value: { error: { code: 429, message: "m" } } }) })],
+    ["Overloaded", sdk("TypeValidationError", { value: { object: "error", message: "m", code: 500 } })],
+    ["Unknown", sdk("TypeValidationError", { value: { error: "the runner has terminated" } })],
+    ["InvalidResponse", sdk("TypeValidationError", { value: { error: null, code: 500 } })],
     ["BadRequest", { type: "invalid_request_error", message: "m" }],
     ["ContextLength", { type: "invalid_request_error", message: "prompt is too long" }],
     ["Unknown", new Error("no idea")],
@@ -408,6 +417,28 @@ describe("errors", () => {
     expect(after("34s", { "retry-after": "7" })).toBe(7000)
     expect(after({ seconds: 1 })).toBe(90_000)
     expect(after("-1s")).toBe(90_000)
+  })
+
+  it("a server's own words are told, also where its provider could not read them", () => {
+    const value = (value: unknown) => modelError(api(200, { cause: sdk("TypeValidationError", { value }) })).message
+    expect(value({ error: "the runner has terminated" })).toBe("the runner has terminated")
+    expect(value({ object: "error", message: "too long" })).toBe("too long")
+  })
+
+  it("a refusal that nobody could read says where it came from, and how it begins", () => {
+    const url = "http://127.0.0.1:8000/chat/completions?key=of-mine"
+    const refused = (message: string, fields: object) =>
+      modelError(Object.assign(api(404, { url, ...fields }), { message }), secretsOf(["key of no known form"])).message
+    const start = "The provider failed with status 404 at http://127.0.0.1:8000/chat/completions: "
+    expect(refused("Not Found", { responseBody: "404 page\n not found" })).toBe(`${start}404 page not found`)
+    expect(refused("", { responseBody: '{"detail":[{"msg":"field required"}]}' })).toBe(
+      `${start}{"detail":[{"msg":"field required"}]}`
+    )
+    const long = refused("", { responseBody: `${"x".repeat(190)}key of no known form${"x".repeat(200_000)}` })
+    expect(long).toBe(`${start}${"x".repeat(190)}<redacted…`)
+    expect(refused("", { responseBody: "no", url: "nowhere" })).toBe("The provider failed with status 404: no")
+    expect(refused("", { responseBody: "" })).toBe("The provider failed with status 404.")
+    expect(refused("no such page", { responseBody: "{}", data: {} })).toBe("no such page")
   })
 
   it("what looks like a key is cut out also where none was said", () => {
@@ -467,12 +498,30 @@ describe("the cause of an error", () => {
     ["bad key none.", "none", "bad key <redacted>."],
     ["bad key $&.(none)", "$&.(", "bad key <redacted>none)"],
     ["bad key=none&x=1", "none", "bad key=<redacted>&x=1"],
-    ["bad xlong-key-1x", "long-key-1", "bad x<redacted>x"]
+    ["bad xlong-key-1x", "long-key-1", "bad x<redacted>x"],
+    ["bad key=a%2Fkey%20of%20mine", "a/key of mine", "bad key=<redacted>"],
+    ["bad key=a%2fkey%20of%20mine", "a/key of mine", "bad key=<redacted>"],
+    ["bad key=a%2Fkey+of+mine", "a/key of mine", "bad key=<redacted>"],
+    ['bad {"key":"a \\"key\\" \\\\ of mine"}', 'a "key" \\ of mine', 'bad {"key":"<redacted>"}'],
+    ["bad Basic YSBrZXkgb2YgbWluZQ==", "a key of mine", "bad Basic <redacted>=="],
+    ["bad Basic a2V5Pz4-a2V5Pz8_", "key?>>key???", "bad Basic <redacted>"],
+    ["bad \ud800 key", "\ud800 key", "bad <redacted>"]
   ])("%j without the secret %j is %j", (said, secret, told) => {
     const error = modelError(api({ message: said }), secretsOf([secret]))
     expect(error.message).toBe(told)
     expect("cause" in error).toBe(told === said)
   })
+
+  it.effect("never has what a program sends in headers", () =>
+    Effect.gen(function* () {
+      const told = api({ message: "bad gw-1 and a-token at openai", data: "a-token" })
+      const headers = { "x-gateway-key": "gw-1", authorization: "Bearer a-token", "x-provider": "openai" }
+      const failing = Object.assign(fake([]), { doGenerate: () => Promise.reject(told) })
+      const error = yield* Effect.flip(ask(aiSdk.fromLanguageModel(failing, { headers }), {}))
+      expect(error.message).toBe("bad <redacted> and <redacted> at openai")
+      expect(error).not.toHaveProperty("cause")
+    })
+  )
 
   it("may go round in circles", () => {
     const data: Record<string, unknown> = {}

@@ -150,6 +150,42 @@ describe.each(Object.entries(exchanges))("%s", (_name, { body, provider, sentBac
     })
   )
 
+  it.scopedLive.each([
+    { type: "text/html", body: "<html>Sign in</html>", told: "text/html" },
+    { type: "application/json", body: '{"detail":"no"}', told: "application/json" },
+    { type: "application/json", body: "", told: "application/json" },
+    { type: "", body: "", told: "no known type" }
+  ])("what is no stream is an invalid response, which nobody asks for again: $body as $type", ({ body, told, type }) =>
+    Effect.gen(function* () {
+      const wire = yield* serve(() => ({ headers: type === "" ? {} : { "content-type": type }, body }))
+      const model = ModelDecorator.retry({ times: 2 })(yield* modelAt(wire.url, provider))
+      const error = yield* Effect.flip(streamed(model))
+      expect(error.reason).toBe("InvalidResponse")
+      expect(error.message).toContain(told)
+      expect(wire.asked).toHaveLength(1)
+    })
+  )
+
+  it.scopedLive("a stream of events that is over before it begins is a failure of the network", () =>
+    Effect.gen(function* () {
+      const wire = yield* serve(() => ({ body: "" }))
+      const error = yield* Effect.flip(streamed(yield* modelAt(wire.url, provider)))
+      expect(error.reason).toBe("Network")
+    })
+  )
+
+  it.scopedLive("an error with the status of success is told in the server's words", () =>
+    Effect.gen(function* () {
+      const body = JSON.stringify({ error: { code: 503, message: "loading", status: "UNAVAILABLE" } })
+      const wire = yield* serve(() => ({ headers: { "content-type": "application/json" }, body }))
+      const model = yield* modelAt(wire.url, provider)
+      expect(yield* Effect.flip(ChatModel.run(model.call(hello)))).toMatchObject({
+        reason: "Overloaded",
+        message: "loading"
+      })
+    })
+  )
+
   it.scopedLive("a server that is not there is a failure of the network", () =>
     Effect.gen(function* () {
       const { url } = yield* Effect.scoped(serve(() => ({ body })))
@@ -179,6 +215,29 @@ describe("what providers say in the middle of a stream", () => {
         error: { type: "overloaded_error", message: "Overloaded" }
       })
       expect(error).toMatchObject({ reason: "Overloaded", message: "Overloaded" })
+    })
+  )
+
+  it.scopedLive.each(["openai, chat", "openai-compatible"] as const)("a number is the status of an error: %s", (name) =>
+    Effect.gen(function* () {
+      const begun = {
+        id: "c",
+        created: 1,
+        model: "m",
+        choices: [{ index: 0, delta: { role: "assistant", content: "H" }, finish_reason: null }]
+      }
+      const reasons: Array<Errors.ModelErrorReason> = []
+      for (const error of [
+        { error: { code: 502, message: "Provider returned error" } },
+        { error: { code: 429, message: "Provider returned error" } },
+        { object: "error", code: 500, message: "Internal", type: "InternalServerError", param: null },
+        { object: "error", code: 400, message: "This model's maximum context length is 4096 tokens." }
+      ]) {
+        reasons.push((yield* failing(providers[name], begun, error)).reason)
+      }
+      expect(reasons).toEqual(["Overloaded", "RateLimited", "Overloaded", "ContextLength"])
+      const { message, reason } = yield* failing(providers[name], begun, { error: "the runner has terminated" })
+      expect([reason, message]).toEqual(["Unknown", "the runner has terminated"])
     })
   )
 
@@ -288,6 +347,22 @@ describe("the key", () => {
         const model = yield* modelAt(wire.url, providers["openai, responses"], apiKey)
         const error = yield* Effect.flip(streamed(model))
         expect(JSON.stringify([error.message, error.cause, String(error.cause), error.stack])).not.toContain(key)
+      }
+    })
+  )
+
+  it.scopedLive("of a gateway, in a header of its own, is not there either", () =>
+    Effect.gen(function* () {
+      const wire = yield* serve(({ headers }) => ({
+        status: 401,
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ error: { message: `bad key ${headers["x-gateway-key"]}` } })
+      }))
+      for (const provider of Object.values(providers)) {
+        const options = { ...provider.options, headers: { "x-gateway-key": "a key of the gateway" } }
+        const error = yield* Effect.flip(streamed(yield* modelAt(wire.url, { ...provider, options })))
+        expect(error.reason).toBe("Authentication")
+        expect(JSON.stringify([error.message, error.cause, error.stack])).not.toContain("of the gateway")
       }
     })
   )

@@ -9,6 +9,8 @@ import { ofStatus } from "./status.ts"
 export interface Refusal {
   /** Codes, types and statuses, in lower case. */
   readonly codes: ReadonlyArray<string>
+  /** The status of a failure that stands in it, from 400 to 599: a response that began with success has no other. */
+  readonly status: number | undefined
   /** What is said in words. */
   readonly text: string
   /** The wait that is asked for, in milliseconds. */
@@ -30,6 +32,7 @@ type Fields = Readonly<Record<string, unknown>>
 /** What a body says, as text or as the value that the text stands for. */
 export const refusalOf = (body: unknown): Refusal => {
   const codes: Array<string> = []
+  const statuses: Array<number> = []
   const texts: Array<string> = []
   const delays: Array<number> = []
   const read = (value: unknown, depth: number): void => {
@@ -41,6 +44,7 @@ export const refusalOf = (body: unknown): Refusal => {
       const code = fields[key]
       if (typeof code === "string") codes.push(code.toLowerCase())
     }
+    statuses.push(...[fields["code"], fields["status"]].filter(isFailure).map(Number))
     for (const key of ["message", "error", "detail"]) {
       const text = fields[key]
       if (typeof text === "string") texts.push(text)
@@ -52,7 +56,21 @@ export const refusalOf = (body: unknown): Refusal => {
   const value = typeof body === "string" ? parsed(body) : body
   read(value, 0)
   if (texts.length === 0 && typeof body === "string" && body.length <= longestBody) texts.push(body)
-  return { codes, text: texts.join("\n"), retryAfter: delays[0] }
+  return { codes, status: statuses[0], text: texts.join("\n"), retryAfter: delays[0] }
+}
+
+/** Some write it as a text. */
+const isFailure = (status: unknown): boolean =>
+  (typeof status === "number" || typeof status === "string") && /^[45]\d\d$/.test(String(status))
+
+/** The error in what came with a status of success: under `error`, as an object or a text, or the whole of it, if it says so. */
+export const errorIn = (value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return undefined
+  const fields = value as Fields
+  const { error } = fields
+  if (typeof error === "string" && error !== "") return { message: error }
+  if (typeof error === "object" && error !== null && typeof (error as Fields)["message"] === "string") return error
+  return fields["object"] === "error" && typeof fields["message"] === "string" ? fields : undefined
 }
 
 /** Google's way to write a time: `34s`, `0.5s`. */
@@ -116,13 +134,13 @@ export const ofCodes = (codes: ReadonlyArray<string>): Errors.ModelErrorReason |
   byCode.find(([pattern]) => codes.some((code) => pattern.test(code)))?.[1]
 
 /**
- * The reason of a refusal, with the status of its response where it had one; `undefined`
- * if neither status nor words tell. A model that is not to be had is `Authentication`:
+ * The reason of a refusal, with the status of its response where it had one, else with the
+ * one that it says itself; `undefined` if neither status nor words tell. A model that is not to be had is `Authentication`:
  * providers do not tell one that there is not from one that an account may not use.
  */
 export const ofRefusal = (
-  { codes, text }: Refusal,
-  status: number | undefined
+  { codes, status: said, text }: Refusal,
+  status: number | undefined = said
 ): Errors.ModelErrorReason | undefined => {
   const reason = status === undefined ? undefined : ofStatus(status)
   const code = ofCodes(codes)

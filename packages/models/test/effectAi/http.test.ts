@@ -2,7 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Agent, Call, ChatModel, type Errors, Message, Tool, Tools } from "@heddle/core"
 import { Deferred, Effect, Exit, Fiber, Option, Schema, Stream } from "effect"
 import type { ServerResponse } from "node:http"
-import { type Answer, begin, type Block, error, events, layerAt, serve, sse } from "./wire.ts"
+import { inspect } from "node:util"
+import { type Answer, begin, type Block, error, events, key, layerAt, serve, sse } from "./wire.ts"
 
 const thinking: Block = { type: "thinking", thinking: "Where is Oslo?", signature: "sig-1" }
 const ask: Block = { type: "tool_use", id: "toolu_1", name: "weather", input: { city: "Oslo" } }
@@ -30,7 +31,7 @@ const ways = {
 } as const
 
 /** What a call at a server that answers so fails with, run and streamed. */
-const failures = (answer: Answer) =>
+const failures = (answer: Answer, secrets?: Parameters<typeof layerAt>[2]) =>
   Effect.gen(function* () {
     const { url } = yield* serve(answer)
     return yield* Effect.gen(function* () {
@@ -39,7 +40,7 @@ const failures = (answer: Answer) =>
       const run = yield* Effect.flip(ChatModel.run(call))
       const streamed = yield* Effect.flip(Call.collect(call, ChatModel.fold))
       return [run, streamed] as const
-    }).pipe(Effect.provide(layerAt(url)))
+    }).pipe(Effect.provide(layerAt(url, "10 seconds", secrets)))
   })
 
 for (const way of ["run", "stream"] as const) {
@@ -176,6 +177,29 @@ describe("an error over HTTP", () => {
         ["InvalidResponse", undefined],
         ["RateLimited", 3000]
       ])
+    })
+  )
+
+  it.scopedLive("never tells the key, wherever a server repeats it, and is not as long as what came", () =>
+    Effect.gen(function* () {
+      const json = (status: number, body: object) => (response: ServerResponse) =>
+        void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
+      const answers: ReadonlyArray<Answer> = [
+        json(401, { type: "secret", error: "secret" }),
+        json(200, { type: "secret" }),
+        (response) => void begin(response).end(sse({ type: "message_start", message: "secret" })),
+        (response) => {
+          begin(response).write(sse(events([done])[0]!))
+          response.end(sse({ type: "error", error: { type: "overloaded_error", message: "busy: secret" } }))
+        }
+      ]
+      for (const answer of answers) {
+        for (const error of yield* failures(answer, [key])) {
+          const shown = [inspect(error, { depth: 20, showHidden: true }), JSON.stringify(error), error.stack]
+          expect(shown.join()).not.toContain("secret")
+          expect(error.message.length).toBeLessThanOrEqual(500)
+        }
+      }
     })
   )
 

@@ -131,10 +131,17 @@ export const serve = (
     ({ close }) => Effect.sync(close)
   )
 
+export const key = Redacted.make("secret")
+
 /** The provider of @effect/ai at a server, as a model of ours. */
-export const layerAt = (url: string, patience: Duration.DurationInput = "10 seconds") =>
+export const layerAt = (
+  url: string,
+  patience: Duration.DurationInput = "10 seconds",
+  secrets: ReadonlyArray<Redacted.Redacted> = []
+) =>
   EffectAi.layer({
     patience,
+    secrets,
     config: ({ maxOutputTokens = 100, temperature }) =>
       Context.make(AnthropicLanguageModel.Config, {
         max_tokens: maxOutputTokens,
@@ -142,6 +149,6 @@ export const layerAt = (url: string, patience: Duration.DurationInput = "10 seco
       })
   }).pipe(
     Layer.provide(AnthropicLanguageModel.layer({ model: "m" })),
-    Layer.provide(AnthropicClient.layer({ apiUrl: url, apiKey: Redacted.make("secret") })),
+    Layer.provide(AnthropicClient.layer({ apiUrl: url, apiKey: key })),
     Layer.provide(NodeHttpClient.layer)
   )

@@ -2,10 +2,17 @@
  * One call of a language model: in one piece where nobody asks for parts, else
  * read from the provider's stream.
  */
-import type { LanguageModelV3, LanguageModelV3CallOptions, LanguageModelV3StreamPart } from "@ai-sdk/provider"
+import type {
+  LanguageModelV3,
+  LanguageModelV3CallOptions,
+  LanguageModelV3FinishReason,
+  LanguageModelV3StreamPart
+} from "@ai-sdk/provider"
 import { Call, ChatModel, Errors } from "@heddle/core"
 import * as Effect from "effect/Effect"
-import { modelError } from "./errors.ts"
+import { clean, shortened } from "../redact.ts"
+import { errorIn } from "../refusal.ts"
+import { isCut, modelError } from "./errors.ts"
 import { Assembly } from "./reply.ts"
 
 type Sink = Call.Sink<ChatModel.ModelPart, ChatModel.ModelReply>
@@ -18,14 +25,13 @@ export const call = (
 ): ChatModel.ModelCall =>
   Call.fromSink((sink: Sink) =>
     Effect.suspend(() => {
-      const failure = (error: unknown) => modelError(error, secrets)
       try {
         const [model, options] = prepare()
         return sink.demand === "value"
-          ? generate(model, options, sink, failure)
-          : new Reading(model, options, sink, failure).run
+          ? generate(model, options, sink, secrets)
+          : new Reading(model, options, sink, secrets).run
       } catch (error) {
-        return Effect.fail(failure(error))
+        return Effect.fail(modelError(error, secrets))
       }
     })
   )
@@ -34,18 +40,20 @@ const generate = (
   model: LanguageModelV3,
   options: LanguageModelV3CallOptions,
   sink: Sink,
-  failure: (error: unknown) => Errors.ModelError
+  secrets: ReadonlyArray<string>
 ): Answer =>
   Effect.flatMap(
     Effect.tryPromise({
       try: (abortSignal) => reply(model, { ...options, abortSignal }),
-      catch: failure
+      catch: (error) => modelError(error, secrets)
     }),
     (reply) => sink.whole(reply) ?? Effect.void
   )
 
 const reply = async (model: LanguageModelV3, options: LanguageModelV3CallOptions): Promise<ChatModel.ModelReply> => {
   const result = await model.doGenerate(options)
+  // Google's provider makes an empty reply of whatever is JSON.
+  if (result.content.length === 0 && isUntold(result.finishReason)) throw errorIn(result.response?.body) ?? empty()
   const assembly = new Assembly()
   result.content.forEach((content) => assembly.content(content))
   assembly.warnings(result.warnings)
@@ -82,21 +90,20 @@ class Reading {
   private partsRead = 0
   private left = false
   private finished = false
+  /** Whether the provider has passed on something of a reply. */
+  private replied = false
+  /** What the response says that it is; missing: it is not known. */
+  private mediaType: string | undefined
   private readonly model: LanguageModelV3
   private readonly options: LanguageModelV3CallOptions
   private readonly sink: Sink
-  private readonly failure: (error: unknown) => Errors.ModelError
+  private readonly secrets: ReadonlyArray<string>
 
-  constructor(
-    model: LanguageModelV3,
-    options: LanguageModelV3CallOptions,
-    sink: Sink,
-    failure: (error: unknown) => Errors.ModelError
-  ) {
+  constructor(model: LanguageModelV3, options: LanguageModelV3CallOptions, sink: Sink, secrets: ReadonlyArray<string>) {
     this.model = model
     this.options = { ...options, abortSignal: this.abort.signal }
     this.sink = sink
-    this.failure = failure
+    this.secrets = secrets
   }
 
   private readonly next: Answer = Effect.async((resume) => {
@@ -117,18 +124,19 @@ class Reading {
         if (this.finished) return resume(Effect.void)
         const { done, value } = await this.reader.read()
         if (this.left) return
-        if (done) throw cut()
+        if (done) throw this.cut()
         this.take(value)
       }
       this.partsRead = 0
       resume(Effect.zipRight(turn, this.next))
     } catch (error) {
-      resume(Effect.fail(this.failure(error)))
+      resume(Effect.fail(modelError(error, this.secrets)))
     }
   }
 
   private async start(): Promise<ReadableStreamDefaultReader<LanguageModelV3StreamPart>> {
-    const { stream } = await this.model.doStream(this.options)
+    const { response, stream } = await this.model.doStream(this.options)
+    if (response?.headers !== undefined) this.mediaType = response.headers["content-type"] ?? ""
     const reader = stream.getReader()
     // A provider that has not heard of the abort.
     if (this.left) reader.cancel().catch(() => undefined)
@@ -136,13 +144,26 @@ class Reading {
   }
 
   private take(part: LanguageModelV3StreamPart): void {
-    if (part.type === "error") throw part.error
-    if (part.type !== "finish") return this.assembly.stream(part)
-    // What providers begin with, and are left with if nobody tells them why the model stopped.
-    if (part.finishReason.unified === "other" && part.finishReason.raw === undefined) throw cut()
+    if (part.type === "error") throw isCut(part.error) ? this.cut(part.error) : part.error
+    if (part.type !== "finish") {
+      this.replied ||= part.type !== "stream-start" && part.type !== "raw"
+      return this.assembly.stream(part)
+    }
+    if (isUntold(part.finishReason)) throw this.cut()
     const finish = this.assembly.finish(part)
     this.assembly.ready.push(finish)
     this.finished = true
+  }
+
+  /** Why there is no end: a response that is no stream, such as a page to sign in at, is the same the next time. */
+  private cut(told: unknown = cutOff()): unknown {
+    if (this.replied || this.mediaType === undefined || /event-stream/i.test(this.mediaType)) return told
+    const came =
+      this.mediaType === "" ? "something of no known type" : shortened(clean(this.mediaType, this.secrets), 100)
+    return new Errors.ModelError({
+      reason: "InvalidResponse",
+      message: `The provider answered with ${came} where a stream of events was asked for.`
+    })
   }
 
   /** Gives what is to be waited for, or nothing if the sink has thrown. */
@@ -206,8 +227,17 @@ class Reading {
   }
 }
 
-const cut = () =>
+/** Whether this is what providers begin with, and are left with if nobody tells them why the model stopped. */
+const isUntold = ({ raw, unified }: LanguageModelV3FinishReason): boolean => unified === "other" && raw === undefined
+
+const cutOff = () =>
   new Errors.ModelError({
     reason: "Network",
     message: "The stream ended before the provider had said that its reply is over."
+  })
+
+const empty = () =>
+  new Errors.ModelError({
+    reason: "InvalidResponse",
+    message: "The provider answered with nothing, and has not said why the model stopped."
   })

@@ -5,7 +5,7 @@ import type { EmbeddingModelV3, SharedV3ProviderOptions } from "@ai-sdk/provider
 import { EmbeddingModel, Errors } from "@heddle/core"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { secretsOf } from "../redact.ts"
+import { inHeaders, secretsOf } from "../redact.ts"
 import { modelError } from "./errors.ts"
 import { requireV3 } from "./languageModel.ts"
 
@@ -13,6 +13,7 @@ import { requireV3 } from "./languageModel.ts"
 export interface EmbeddingOptions extends EmbeddingModel.BatchOptions {
   /** Which model: missing, the names of provider and model. */
   readonly name?: string
+  /** Sent with every request. Errors have no value of them that may be a key: of eight characters, or called so. */
   readonly headers?: Readonly<Record<string, string>>
   /** Options for what is embedded: some models have other vectors for questions than for documents. */
   readonly provider?: (purpose: EmbeddingModel.Purpose) => Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -23,7 +24,7 @@ export interface EmbeddingOptions extends EmbeddingModel.BatchOptions {
 /** An embedding model of the AI SDK as ours. Throws a `DefinitionError` for one of another version of the specification. */
 export const embeddingModel = (model: EmbeddingModelV3, options: EmbeddingOptions = {}): EmbeddingModel.Service => {
   requireV3(model, "embedding model")
-  const secrets = secretsOf(options.secrets?.map(Redacted.value) ?? [])
+  const secrets = secretsOf([...(options.secrets?.map(Redacted.value) ?? []), ...inHeaders(options.headers)])
   const failure = (error: unknown) => modelError(error, secrets)
   const name = options.name ?? `${model.provider}/${model.modelId}`
   const one: EmbeddingModel.Service = {

@@ -4,13 +4,12 @@
  * of it is imported.
  */
 import { Errors } from "@heddle/core"
-import { causeOf, clean } from "../redact.ts"
-import { ofCodes, ofRefusal, type Refusal, refusalOf } from "../refusal.ts"
+import { causeOf, clean, shortened } from "../redact.ts"
+import { errorIn, ofCodes, ofRefusal, type Refusal, refusalOf } from "../refusal.ts"
 import { retryAfterOf } from "../status.ts"
 
 /** What is looked at of an error, from whatever library. */
 interface Signs extends Refusal {
-  readonly status: number | undefined
   readonly message: string
 }
 
@@ -47,27 +46,51 @@ export const modelError = (error: unknown, secrets: ReadonlyArray<string> = []):
   const signs = signsOf(told)
   const reason = reasonOf(told, signs)
   const { retryAfter } = signs
-  const message = shortened(clean(signs.message, secrets))
   return new Errors.ModelError({
     reason,
-    message: message === "" ? `The provider failed${signs.status ? ` with status ${signs.status}` : ""}.` : message,
+    message: shortened(clean(unread(told, secrets) ?? signs.message, secrets)) || failed(signs.status),
     ...(retryAfter !== undefined && { retryAfter }),
     ...causeOf(error, secrets)
   })
 }
 
-/** A server's error that its provider has not understood as one, since it looks like another server's. */
-const refusalIn = (error: unknown): unknown => {
-  const value = isSdkError(error, "TypeValidationError") ? error["value"] : undefined
-  const inner = isFields(value) ? value["error"] : undefined
-  return isFields(inner) && typeof inner["message"] === "string" ? inner : undefined
+const failed = (status: number | undefined): string =>
+  `The provider failed${status === undefined ? "" : ` with status ${status}`}.`
+
+/** What is told of a refusal whose body its provider has not understood: where it came from, and how it begins. */
+const unread = (error: unknown, secrets: ReadonlyArray<string>): string | undefined => {
+  if (!isSdkError(error, "APICallError") || error["data"] !== undefined) return undefined
+  const { message, responseBody: body, statusCode: status, url } = error
+  if (typeof status !== "number" || status < 400 || typeof body !== "string" || body.trim() === "") return undefined
+  const text = refusalOf(body).text || body
+  if (text === message || !statusText.test(String(message))) return undefined
+  const at = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined
+  const said = shortened(clean(text, secrets).replace(/\s+/g, " ").trim(), mostOfBody)
+  const where = at === undefined ? "" : ` at ${at.origin}${at.pathname}`
+  return `The provider failed with status ${status}${where}: ${said}`
 }
 
+/** What a status is called, which is all that the message has of such a refusal; or nothing, in HTTP/2. */
+const statusText = /^[\w' -]{0,40}$/
+
+/** Characters of a body that are told. */
+const mostOfBody = 200
+
+/** A server's error that its provider has not understood as one, since it looks like another server's. */
+const refusalIn = (error: unknown): unknown => {
+  if (isFields(error) && Number(error["statusCode"]) >= 400) return undefined
+  const invalid = causes(error).find((cause) => isSdkError(cause, "TypeValidationError"))
+  return errorIn(invalid?.["value"])
+}
+
+/** Whether a stream was cut, as the provider for servers like OpenAI's says it. */
+export const isCut = (error: unknown): boolean =>
+  isSdkError(error, "InvalidResponseDataError") && /ended without a finish/.test(String(error["message"]))
+
 const reasonOf = (error: unknown, signs: Signs): Errors.ModelErrorReason => {
-  // A stream that was cut, as the provider for servers like OpenAI's says it.
-  if (isSdkError(error, "InvalidResponseDataError") && /ended without a finish/.test(signs.message)) return "Network"
+  if (isCut(error)) return "Network"
   for (const [name, reason] of byName) if (isSdkError(error, name)) return reason
-  return ofRefusal(signs, signs.status) ?? ofCause(error) ?? ofCodes(signs.codes) ?? "Unknown"
+  return ofRefusal(signs) ?? ofCause(error) ?? ofCodes(signs.codes) ?? "Unknown"
 }
 
 /** The reason that the chain of causes gives: of the network, of an abort, of a response that could not be read. */
@@ -105,13 +128,10 @@ const signsOf = (error: unknown): Signs => {
   const headers = isFields(error["responseHeaders"]) ? (error["responseHeaders"] as Record<string, string>) : {}
   const said = [own, ...bodies]
   return {
-    status: failed ? status : undefined,
+    status: failed ? status : own.status,
     codes: said.flatMap(({ codes }) => codes),
     message: typeof error["message"] === "string" ? error["message"] : "",
     text: (failed ? said : [own]).map(({ text }) => text).join("\n"),
     retryAfter: retryAfterOf(headers, Date.now()) ?? said.find(({ retryAfter }) => retryAfter !== undefined)?.retryAfter
   }
 }
-
-/** Some libraries say all that they have read. The cause has it. */
-const shortened = (message: string): string => (message.length > 500 ? `${message.slice(0, 499)}…` : message)

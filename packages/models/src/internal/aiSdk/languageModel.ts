@@ -4,7 +4,7 @@
 import type { LanguageModelV3, LanguageModelV3ProviderTool } from "@ai-sdk/provider"
 import { type ChatModel, Errors } from "@heddle/core"
 import * as Redacted from "effect/Redacted"
-import { secretsOf } from "../redact.ts"
+import { inHeaders, secretsOf } from "../redact.ts"
 import { call } from "./call.ts"
 import { callOptions } from "./prompt.ts"
 
@@ -12,7 +12,7 @@ import { callOptions } from "./prompt.ts"
 export interface Options {
   /** What holds where a request says nothing. Options of a provider are merged with those of the request. */
   readonly defaults?: ChatModel.ModelOptions
-  /** Sent with every request. */
+  /** Sent with every request. Errors have no value of them that may be a key: of eight characters, or called so. */
   readonly headers?: Readonly<Record<string, string>>
   /** Tools that the provider itself runs, such as a web search; they are offered beside those of the agent. */
   readonly providerTools?: ReadonlyArray<LanguageModelV3ProviderTool>
@@ -37,7 +37,7 @@ export const requireV3 = (model: { readonly specificationVersion: string }, kind
 export const fromLanguageModel = (model: LanguageModelV3, options: Options = {}): ChatModel.Service => {
   requireV3(model, "language model")
   const { defaults } = options
-  const secrets = secretsOf(options.secrets?.map(Redacted.value) ?? [])
+  const secrets = secretsOf([...(options.secrets?.map(Redacted.value) ?? []), ...inHeaders(options.headers)])
   const constant = {
     ...(options.headers && { headers: options.headers }),
     ...(options.providerTools && { providerTools: options.providerTools })

@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { type ModelProvider, ModelUnavailable, type ProviderKey, type ProviderSettings } from "../../ModelProvider.ts"
+import { inHeaders } from "../redact.ts"
 import { fromLanguageModel } from "./languageModel.ts"
 
 const text = Schema.String.annotations(expecting("a text"))
@@ -179,6 +180,6 @@ const make = <Options extends typeof CommonOptions.Type, Module>(
       ...(seed !== undefined && { seed }),
       ...(provider !== undefined && { provider })
     },
-    ...(settings.apiKey && { secrets: [settings.apiKey] })
+    secrets: [...(settings.apiKey ? [settings.apiKey] : []), ...inHeaders(headers).map((value) => Redacted.make(value))]
   })
 }

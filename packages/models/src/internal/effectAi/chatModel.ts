@@ -10,9 +10,10 @@ import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { failWith, fromErrorPart } from "./errors.ts"
+import { failures, type Failures } from "./errors.ts"
 import { type AnyTools, permissive, toolkitOf } from "./offer.ts"
 import { toPrompt } from "./prompt.ts"
 import { type Reader, reader, type TheirPart } from "./reply.ts"
@@ -29,6 +30,11 @@ export interface Options {
    * `Timeout` then. `Infinity` for as long as it likes. @default "5 minutes"
    */
   readonly patience?: Duration.DurationInput
+  /**
+   * The key that the provider was given, for one: errors have it neither in their message nor in their cause, whatever
+   * a server repeats. The adapter knows it by itself only where the error has the request.
+   */
+  readonly secrets?: ReadonlyArray<Redacted.Redacted>
 }
 
 /** A request in their words. */
@@ -39,11 +45,13 @@ interface Asked {
   readonly output: object | undefined
   readonly context: Context.Context<never>
   readonly patience: Duration.Duration
+  readonly failures: Failures
 }
 
 const ask = (
   request: ChatModel.ModelRequest,
-  { config, patience = "5 minutes", providerTools = [] }: Options
+  { config, patience = "5 minutes", providerTools = [] }: Options,
+  failures: Failures
 ): Asked => {
   const toolkit = toolkitOf(request.tools, providerTools)
   const names = Object.keys(toolkit.tools)
@@ -62,7 +70,8 @@ const ask = (
     offered: new Set(names),
     output: choosing ? undefined : request.output,
     context: config?.(request.options) ?? Context.empty(),
-    patience: Duration.decode(patience)
+    patience: Duration.decode(patience),
+    failures
   }
 }
 
@@ -76,7 +85,7 @@ const inform = (instructions: Instructions.Instructions, output: object) =>
 /** The reply in one piece. */
 const whole = (
   model: LanguageModel.Service,
-  { context, offered, options, output, patience }: Asked
+  { context, failures, offered, options, output, patience }: Asked
 ): Effect.Effect<ReadonlyArray<ChatModel.ModelPart>, Errors.ModelError> => {
   const response: Effect.Effect<LanguageModel.GenerateTextResponse<AnyTools>, AiError> = output === undefined
     ? model.generateText(options)
@@ -85,12 +94,12 @@ const whole = (
   return response.pipe(
     Effect.mapInputContext((outer: Context.Context<never>) => Context.merge(outer, context)),
     Effect.map(({ content }): ReadonlyArray<TheirPart> => content),
-    Effect.catchAll((error) => salvage(error, offered)),
+    Effect.catchAll((error) => salvage(error, offered, failures)),
     (reply) =>
       Duration.isFinite(patience)
         ? Effect.timeoutFail(reply, { duration: patience, onTimeout: () => silent(patience) })
         : reply,
-    Effect.flatMap((parts) => readAll(reader(), parts))
+    Effect.flatMap((parts) => readAll(reader(), parts, failures))
   )
 }
 
@@ -99,7 +108,8 @@ const recordSchema = (output: object) => permissive(output) as Schema.Schema<unk
 
 const salvage = (
   error: AiError,
-  offered: ReadonlySet<string>
+  offered: ReadonlySet<string>,
+  { failWith }: Failures
 ): Effect.Effect<ReadonlyArray<TheirPart>, Errors.ModelError> => {
   const parts = error._tag === "MalformedOutput" ? unread(error, offered) : undefined
   return parts === undefined ? failWith(error) : Effect.succeed(parts)
@@ -107,7 +117,8 @@ const salvage = (
 
 const readAll = (
   target: Reader,
-  parts: ReadonlyArray<TheirPart>
+  parts: ReadonlyArray<TheirPart>,
+  { fromErrorPart }: Failures
 ): Effect.Effect<ReadonlyArray<ChatModel.ModelPart>, Errors.ModelError> => {
   const broken = parts.find((part) => part.type === "error")
   return broken === undefined ? Effect.succeed(parts.flatMap(target.read)) : Effect.fail(fromErrorPart(broken.error))
@@ -116,12 +127,12 @@ const readAll = (
 /** Sends the reply into a sink as it comes. */
 const streamed = (
   model: LanguageModel.Service,
-  { context, offered, options, patience }: Asked,
+  { context, failures, offered, options, patience }: Asked,
   sink: Call.Sink<ChatModel.ModelPart, ChatModel.ModelReply>
 ): Effect.Effect<void, Errors.ModelError> => {
   const target = reader()
   const tell = (parts: ReadonlyArray<TheirPart>) =>
-    Effect.flatMap(readAll(target, parts), (read) => Call.into(Call.fromIterable(read), sink))
+    Effect.flatMap(readAll(target, parts, failures), (read) => Call.into(Call.fromIterable(read), sink))
   const parts: Stream.Stream<Response.StreamPart<AnyTools>, AiError> = model.streamText(options)
   const patient = Duration.isFinite(patience) ? Stream.timeoutFail(parts, () => silent(patience), patience) : parts
   return Stream.runForEachChunk(patient, (chunk) => tell(Chunk.toReadonlyArray(chunk))).pipe(
@@ -129,7 +140,7 @@ const streamed = (
     Effect.catchAll((error) =>
       error._tag === "ModelError"
         ? Effect.fail(error)
-        : Effect.flatMap(salvage(error, offered), (parts) => tell(ended(parts)))
+        : Effect.flatMap(salvage(error, offered, failures), (parts) => tell(ended(parts)))
     ),
     Effect.flatMap(() => (target.finished() ? Effect.void : Effect.fail(cutOff()))),
     Effect.mapInputContext((outer: Context.Context<never>) => Context.merge(outer, context))
@@ -146,14 +157,17 @@ const cutOff = () =>
   new Errors.ModelError({ reason: "Network", message: "The stream ended before the model said that it was done." })
 
 /** The model: in one piece unless each part is wanted live, and always so where a schema is asked for by the provider. */
-export const make = (model: LanguageModel.Service, options: Options): ChatModel.Service => ({
-  call: (request) =>
-    Call.fromSink((sink) =>
-      Effect.suspend(() => {
-        const asked = ask(request, options)
-        return sink.demand === "live" && asked.output === undefined
-          ? streamed(model, asked, sink)
-          : Effect.flatMap(whole(model, asked), (parts) => Call.into(Call.fromIterable(parts), sink))
-      })
-    )
-})
+export const make = (model: LanguageModel.Service, options: Options): ChatModel.Service => {
+  const told = failures(options.secrets)
+  return {
+    call: (request) =>
+      Call.fromSink((sink) =>
+        Effect.suspend(() => {
+          const asked = ask(request, options, told)
+          return sink.demand === "live" && asked.output === undefined
+            ? streamed(model, asked, sink)
+            : Effect.flatMap(whole(model, asked), (parts) => Call.into(Call.fromIterable(parts), sink))
+        })
+      )
+  }
+}

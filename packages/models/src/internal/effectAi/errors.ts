@@ -6,7 +6,8 @@ import { Errors } from "@heddle/core"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import { causeOf, clean, secretsOf } from "../redact.ts"
+import * as Redacted from "effect/Redacted"
+import { causeOf, clean, secretName, secretsOf, shortened } from "../redact.ts"
 import { ofCodes, ofRefusal, refusalOf } from "../refusal.ts"
 import { retryAfterOf } from "../status.ts"
 
@@ -53,30 +54,33 @@ const summary = (error: AiError.AiError): string =>
     ? `${error.module}.${error.method}: ${error.description ?? String(error.cause)}`
     : error.message
 
-const secretName = /auth|key|token|secret|cookie/i
-
 /** The secrets that a request was sent with: @effect/ai leaves them in its errors. Of `Bearer abc` a server may repeat `abc`. */
 const secretsIn = (error: AiError.AiError): ReadonlyArray<string> => {
   if (error._tag !== "HttpRequestError" && error._tag !== "HttpResponseError") return []
   const { headers, urlParams } = error.request
-  const sent = [...Object.entries(headers), ...urlParams].flatMap(([name, value]) =>
+  return [...Object.entries(headers), ...urlParams].flatMap(([name, value]) =>
     secretName.test(name) && typeof value === "string" ? [value, ...value.split(/\s+/).slice(1)] : []
   )
-  return secretsOf(sent)
 }
 
 /** The same error without secrets, and without the headers of its request. */
 const withoutSecrets = (error: AiError.AiError, secrets: ReadonlyArray<string>): AiError.AiError => {
-  if (error._tag !== "HttpRequestError" && error._tag !== "HttpResponseError") return error
   const safe = (text: string) => clean(text, secrets)
+  const { description, method, module } = error
+  const said = { module, method, ...(description !== undefined && { description: safe(description) }) }
+  if (error._tag !== "HttpRequestError" && error._tag !== "HttpResponseError") {
+    if (causeOf(error, secrets).cause === error) return error
+    const fields = { ...said, ...causeOf(error.cause, secrets) }
+    if (error._tag === "UnknownError") return new AiError.UnknownError(fields)
+    return error._tag === "MalformedInput" ? new AiError.MalformedInput(fields) : new AiError.MalformedOutput(fields)
+  }
   const request = {
     ...error.request,
     url: safe(error.request.url),
     urlParams: error.request.urlParams.map(([name, value]) => [name, safe(value)] as const),
     headers: {}
   }
-  const { description, method, module } = error
-  const fields = { module, method, request, ...(description !== undefined && { description: safe(description) }) }
+  const fields = { ...said, request }
   if (error._tag === "HttpResponseError") {
     const { body, reason } = error
     const headers = Object.fromEntries(
@@ -92,41 +96,58 @@ const withoutSecrets = (error: AiError.AiError, secrets: ReadonlyArray<string>):
   }
   // Its cause has the request again, and in turn what really happened.
   const inner = error.cause instanceof Error ? error.cause.cause : undefined
-  const { cause } = causeOf(inner, secrets)
-  return new AiError.HttpRequestError({ ...fields, reason: error.reason, ...(cause !== undefined && { cause }) })
+  return new AiError.HttpRequestError({ ...fields, reason: error.reason, ...causeOf(inner, secrets) })
 }
 
-/** What a call of a language model failed with, as a failed `ModelError`. */
-export const failWith = (spanned: unknown): Effect.Effect<never, Errors.ModelError> => {
-  // Where there is a span, and @effect/ai always has one, Effect hands on a proxy of the error.
-  const error = Cause.originalError(spanned)
-  if (!AiError.isAiError(error)) {
-    return Effect.fail(new Errors.ModelError({ reason: "Unknown", message: String(error), cause: error }))
+/** What @effect/ai fails with as a `ModelError`, with none of the secrets that are given or that were sent. */
+export interface Failures {
+  /** What a call failed with, as a failed `ModelError`. */
+  readonly failWith: (spanned: unknown) => Effect.Effect<never, Errors.ModelError>
+  /** What a provider said went wrong in the middle of a stream. */
+  readonly fromErrorPart: (error: unknown) => Errors.ModelError
+}
+
+/** The failures of a model that was given these secrets: of a request that is not in an error nothing else is known. */
+export const failures = (given: ReadonlyArray<Redacted.Redacted> = []): Failures => {
+  const own = given.map(Redacted.value)
+  const known = secretsOf(own)
+  return {
+    failWith: (spanned) => {
+      // Where there is a span, and @effect/ai always has one, Effect hands on a proxy of the error.
+      const error = Cause.originalError(spanned)
+      if (!AiError.isAiError(error)) {
+        const message = shortened(clean(String(error), known))
+        return Effect.fail(new Errors.ModelError({ reason: "Unknown", message, ...causeOf(error, known) }))
+      }
+      // A model of ours on the way through theirs.
+      const inner = "cause" in error ? Cause.originalError(error.cause) : undefined
+      if (inner instanceof Errors.ModelError) return Effect.fail(inner)
+      return Effect.map(Clock.currentTimeMillis, (now) => {
+        const secrets = secretsOf([...own, ...secretsIn(error)])
+        const message = shortened(clean(summary(error), secrets))
+        return modelError(reasonOf(error), message, waitOf(error, now), { cause: withoutSecrets(error, secrets) })
+      }).pipe(Effect.flatMap(Effect.fail))
+    },
+    fromErrorPart: (error) => {
+      const text = error instanceof Error ? String(error) : (JSON.stringify(error) ?? String(error))
+      const refusal = refusalOf(error instanceof Error ? text : error)
+      const reason = ofRefusal(refusal) ?? ofCodes(refusal.codes) ?? byName(text)
+      return modelError(reason, shortened(clean(text, known)), refusal.retryAfter, causeOf(error, known))
+    }
   }
-  // A model of ours on the way through theirs.
-  const inner = "cause" in error ? Cause.originalError(error.cause) : undefined
-  if (inner instanceof Errors.ModelError) return Effect.fail(inner)
-  return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const wait =
-      error._tag === "HttpResponseError"
-        ? (retryAfterOf(error.response.headers, now) ?? refusalOf(error.body).retryAfter)
-        : undefined
-    const secrets = secretsIn(error)
-    const message = clean(summary(error), secrets)
-    const fields = { reason: reasonOf(error), message, cause: withoutSecrets(error, secrets) }
-    return Effect.fail(new Errors.ModelError(wait === undefined ? fields : { ...fields, retryAfter: wait }))
-  })
 }
 
-/** What a provider said went wrong in the middle of a stream. */
-export const fromErrorPart = (error: unknown): Errors.ModelError => {
-  const text = error instanceof Error ? String(error) : (JSON.stringify(error) ?? String(error))
-  const refusal = refusalOf(error instanceof Error ? text : error)
-  const { codes, retryAfter } = refusal
-  const reason = ofRefusal(refusal, undefined) ?? ofCodes(codes) ?? byName(text)
-  const fields = { reason, message: clean(text, []), cause: error }
-  return new Errors.ModelError(retryAfter === undefined ? fields : { ...fields, retryAfter })
-}
+const waitOf = (error: AiError.AiError, now: number): number | undefined =>
+  error._tag === "HttpResponseError"
+    ? (retryAfterOf(error.response.headers, now) ?? refusalOf(error.body).retryAfter)
+    : undefined
+
+const modelError = (
+  reason: Errors.ModelErrorReason,
+  message: string,
+  retryAfter: number | undefined,
+  cause: { readonly cause?: unknown }
+) => new Errors.ModelError({ reason, message, ...(retryAfter !== undefined && { retryAfter }), ...cause })
 
 /** A `ModelError` as theirs. It is the `cause`. */
 export const toAiError = (method: string, spanned: Errors.ModelError): AiError.AiError => {
