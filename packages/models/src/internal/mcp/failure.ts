@@ -44,22 +44,11 @@ const longestSaid = 1000
 /** Characters of a piece of a secret that is a secret itself: `Bearer` is none. */
 const shortestPiece = 7
 
-/** A secret as it is, as JSON has it, and as a URL has it. */
-const formsOf = (secret: string): ReadonlyArray<string> => {
-  const quoted = JSON.stringify(secret).slice(1, -1)
-  try {
-    return [secret, quoted, encodeURIComponent(secret)]
-  } catch {
-    // It is no Unicode.
-    return [secret, quoted]
-  }
-}
-
 /** Tells failures of the server of a name. What it says itself is cut, and without secrets. */
 export const teller = (name: string, secrets: ReadonlyArray<string>): Teller => {
   // Of `Bearer abc` a server may repeat `abc`.
   const pieces = secrets.flatMap((secret) => secret.split(/\s+/).filter((piece) => piece.length >= shortestPiece))
-  const kept = secretsOf([...secrets, ...pieces].flatMap(formsOf)).toSorted((a, b) => b.length - a.length)
+  const kept = secretsOf([...secrets, ...pieces])
   const clean = (text: string) => without(text, kept)
   const failure: Teller["failure"] = (reason, message, about = {}) => {
     const { forgotten = false, passing = false, undone = false } = about
