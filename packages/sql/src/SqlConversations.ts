@@ -4,7 +4,8 @@
  *
  * Appending costs the same in a long conversation as in a short one. Programs on
  * several machines can use one Postgres, and several programs on one machine one
- * file. The tables (`heddle_*`) are made when the layer is built.
+ * file. The tables (`heddle_*`) are made when the layer is built. In a transaction of
+ * another client, a store reads its own database as if none was open, and does not write.
  *
  * On Postgres, `PgClient.layer({ url })` of `@effect/sql-pg` stands where
  * `libsql.layer` stands here.
@@ -35,18 +36,19 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { type DatabaseError, fromCause } from "./DatabaseError.ts"
 import { conversationTable, textOfExchange } from "./internal/conversationTable.ts"
+import { type Database, database } from "./internal/database.ts"
 import { rescued } from "./internal/rescued.ts"
-import { client, upToDate } from "./internal/tables.ts"
+import { upToDate } from "./internal/tables.ts"
 
 /** Fails with the reason `Newer` if a newer version of this package has written to the database. */
 export const layer: Layer.Layer<Conversations.Conversations, DatabaseError, SqlClient> = Layer.effect(
   Conversations.Conversations,
-  Effect.map(Effect.flatMap(client, upToDate), (sql) => checked(make(sql)))
+  Effect.map(Effect.flatMap(database, upToDate), (database) => checked(make(database)))
 )
 
 const { ConversationChanged, ConversationsUnavailable } = MemoryErrors
 
-const make = (sql: SqlClient): Conversations.Service => {
+const make = ({ reading, sql, writing }: Database): Conversations.Service => {
   const table = conversationTable(sql)
   return {
     read: (key, range) =>
@@ -59,13 +61,13 @@ const make = (sql: SqlClient): Conversations.Service => {
           // A note that cannot be taken is no reason to withhold what was read.
           if (info !== found.info) yield* Effect.ignore(table.note(id, now))
           return { info, exchanges, ...(summary !== undefined && { summary }) }
-        }).pipe(unavailable("read", key))
+        }).pipe(reading, unavailable("read", key))
       ),
     append: (key, exchange) =>
       timed((now) =>
         Effect.flatMap(textOfExchange(exchange, now), (content) =>
           table.append(begun(key, now), exchange.messages.length, content)
-        ).pipe(unavailable("append", key))
+        ).pipe(writing, unavailable("append", key))
       ),
     replace: (key, exchanges, expected) =>
       timed((now) =>
@@ -82,7 +84,7 @@ const make = (sql: SqlClient): Conversations.Service => {
           if (known !== undefined) yield* table.empty(id, info)
           yield* table.fill(id, contents)
           return info
-        }).pipe(sql.withTransaction, unavailable("replace", key))
+        }).pipe(sql.withTransaction, writing, unavailable("replace", key))
       ),
     summarize: (key, { text, through }, expected) =>
       timed((now) =>
@@ -93,7 +95,7 @@ const make = (sql: SqlClient): Conversations.Service => {
           const info = summarized(known.info, through, now)
           yield* table.summarize(known.id, info, { text, through, at: now })
           return info
-        }).pipe(sql.withTransaction, unavailable("summarize", key))
+        }).pipe(sql.withTransaction, writing, unavailable("summarize", key))
       ),
     clear: (key) =>
       timed((now) =>
@@ -102,10 +104,10 @@ const make = (sql: SqlClient): Conversations.Service => {
           if (known === undefined) return false
           yield* table.empty(known.id, replaced(known.info, { exchanges: 0, messages: 0 }, now))
           return true
-        }).pipe(sql.withTransaction, unavailable("clear", key))
+        }).pipe(sql.withTransaction, writing, unavailable("clear", key))
       ),
-    remove: (key) => table.remove(key).pipe(sql.withTransaction, unavailable("remove", key)),
-    list: (options) => table.list(options).pipe(unavailable("list"))
+    remove: (key) => table.remove(key).pipe(sql.withTransaction, writing, unavailable("remove", key)),
+    list: (options) => table.list(options).pipe(reading, unavailable("list"))
   }
 }
 

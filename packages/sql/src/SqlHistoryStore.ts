@@ -3,7 +3,8 @@
  * `@heddle/sql/libsql` opens it, or Postgres.
  *
  * All runs are kept until their session is removed. The tables (`heddle_*`) are made
- * when the layer is built.
+ * when the layer is built. In a transaction of another client, a store reads its own
+ * database as if none was open, and does not write.
  *
  * @example
  * ```ts no-run
@@ -25,19 +26,20 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { type DatabaseError, fromCause } from "./DatabaseError.ts"
+import { type Database, database } from "./internal/database.ts"
 import { isDuplicate } from "./internal/duplicate.ts"
 import { hashOf, listed } from "./internal/names.ts"
 import { rescued } from "./internal/rescued.ts"
 import { clamped, decoded, encoded } from "./internal/rows.ts"
-import { client, upToDate } from "./internal/tables.ts"
+import { upToDate } from "./internal/tables.ts"
 
 /** Fails with the reason `Newer` if a newer version of this package has written to the database. */
 export const layer: Layer.Layer<HistoryStore.HistoryStore, DatabaseError, SqlClient> = Layer.effect(
   HistoryStore.HistoryStore,
-  Effect.map(Effect.flatMap(client, upToDate), (sql) => make(sql))
+  Effect.map(Effect.flatMap(database, upToDate), (database) => make(database))
 )
 
-const make = (sql: SqlClient): HistoryStore.Service => {
+const make = ({ reading, sql, writing }: Database): HistoryStore.Service => {
   const listedSessions = listed(sql, "session")
 
   /** Counts a run more, in a session that may be new. Positions follow one another, since runs go with their session only. */
@@ -67,6 +69,7 @@ const make = (sql: SqlClient): HistoryStore.Service => {
   return {
     append: (record) =>
       Effect.flatMap(textOf(record), (text) => append(record, text)).pipe(
+        writing,
         unavailable("append", record.sessionId, record.runId),
         Effect.asVoid
       ),
@@ -79,6 +82,7 @@ const make = (sql: SqlClient): HistoryStore.Service => {
           AND ${sql.in("status", statuses)}
           ORDER BY position DESC LIMIT ${limit}`
         return Effect.flatMap(rows, (found) => Effect.forEach(found.toReversed(), decodeRecord)).pipe(
+          reading,
           unavailable("last", sessionId)
         )
       }),
@@ -88,7 +92,7 @@ const make = (sql: SqlClient): HistoryStore.Service => {
         if (row === undefined) return false
         yield* sql`DELETE FROM heddle_runs WHERE session = ${row["id"]}`
         return true
-      }).pipe(sql.withTransaction, unavailable("remove", sessionId)),
+      }).pipe(sql.withTransaction, writing, unavailable("remove", sessionId)),
     sessions: ({ after, limit }) =>
       Effect.suspend(() => {
         const most = whole("limit", limit, 1)
@@ -104,6 +108,7 @@ const make = (sql: SqlClient): HistoryStore.Service => {
             const sessions = found.slice(0, limit)
             return { sessions, ...(found.length > limit && { next: sessions.at(-1)!.sessionId }) }
           }),
+          reading,
           unavailable("sessions")
         )
       })

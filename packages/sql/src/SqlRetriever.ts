@@ -9,7 +9,8 @@
  * What is searched is kept in memory but for the texts, of the tenants that were asked
  * last: about 500 bytes for a chunk, and 4 bytes for each number of its vector. So
  * 10,000 chunks with 384 numbers take some 21 MB. It is read at the first search, and
- * what has changed, by whomever, at the next one.
+ * what has changed, by whomever, at the next one. In a transaction of another client, the
+ * index is read as if none was open, and nothing is put into it.
  *
  * @example
  * ```ts no-run
@@ -25,7 +26,7 @@
  * const byWords = SqlRetriever.layerLexical.pipe(Layer.provide(file))
  * ```
  */
-import type { SqlClient } from "@effect/sql/SqlClient"
+import { SqlClient } from "@effect/sql/SqlClient"
 import { EmbeddingModel } from "@heddle/core"
 import { DocumentIndex } from "@heddle/rag/DocumentIndex"
 import { Retriever } from "@heddle/rag/Retriever"
@@ -35,10 +36,11 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { DatabaseError } from "./DatabaseError.ts"
+import { database } from "./internal/database.ts"
 import { makeIndex } from "./internal/retriever/indexing.ts"
 import { type Embedding, settled } from "./internal/retriever/options.ts"
 import { makeSearch } from "./internal/retriever/searching.ts"
-import { client, upToDate } from "./internal/tables.ts"
+import { upToDate } from "./internal/tables.ts"
 
 /** How words and meaning are weighed against each other. */
 export interface Options {
@@ -111,13 +113,13 @@ export const layerLexical: Layer.Layer<DocumentIndex | Retriever, DatabaseError,
 
 const services = (embedding: Embedding | undefined) =>
   Effect.gen(function* () {
-    const sql = yield* client
+    const sql = yield* SqlClient
     if (!sql.onDialectOrElse({ sqlite: () => true, orElse: () => false })) {
       const message =
         "SqlRetriever finds words by FTS5, which only SQLite has. Give it a file of its own, by the layer of @heddle/sql/libsql."
       return yield* new DatabaseError({ reason: "Unsupported", message })
     }
-    yield* upToDate(sql)
-    const index = makeIndex(sql, embedding?.model)
-    return Context.make(DocumentIndex, index).pipe(Context.add(Retriever, checked(makeSearch(sql, embedding))))
+    const file = yield* Effect.flatMap(database, upToDate)
+    const index = makeIndex(file, embedding?.model)
+    return Context.make(DocumentIndex, index).pipe(Context.add(Retriever, checked(makeSearch(file, embedding))))
   })

@@ -63,6 +63,10 @@ export interface Options {
  * ended, all that the fiber still wants of the database fails, and nothing of it is
  * kept. Start after the transaction what goes on after it. While a transaction within
  * another has not ended, that cannot be committed.
+ *
+ * In a transaction of another client, statements are run as if none was open, and a
+ * transaction is refused. They wait for an open transaction of this client to end, so two
+ * transactions of which each asks the other's file wait for ever.
  */
 export const layer = (options: Options): Layer.Layer<SqlClient, DatabaseError> => {
   const checked = settled(options)

@@ -1,13 +1,16 @@
 import { describe, expect, it } from "@effect/vitest"
+import { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { conversations, conversationsAgree } from "@heddle/memory/testing"
-import { DatabaseError, SqlConversations, SqlHistoryStore } from "@heddle/sql"
+import { DocumentIndex, Retriever } from "@heddle/rag"
+import { DatabaseError, SqlConversations, SqlHistoryStore, SqlRetriever } from "@heddle/sql"
 import { historyStore } from "@heddle/workflow/testing"
-import { Effect, Either, Layer, Redacted } from "effect"
+import { Context, Effect, Either, Layer, Redacted } from "effect"
 import { behave, happenings, runs } from "../../memory/test/calls.ts"
+import { ownFile } from "./support/files.ts"
 import { client, hasServer, ownClient, ownSchema, url } from "./support/postgres.ts"
 import { proxy } from "./support/proxy.ts"
-import { append, onEveryDatabase, read } from "./support/stores.ts"
+import { append, apart, onEveryDatabase, read } from "./support/stores.ts"
 
 const there = await hasServer()
 if (!there) console.warn(`Not tested: Postgres, since no server answers at ${new URL(url).host}.`)
@@ -21,6 +24,32 @@ describe.skipIf(!there)("on Postgres", () => {
   historyStore("the history keeps the rules", Layer.provide(SqlHistoryStore.layer, ownClient))
 
   onEveryDatabase(ownClient)
+
+  apart("a transaction of a file is none of stores in Postgres", ownClient, ownFile())
+  apart("a transaction of Postgres is none of stores in a file", ownFile(), ownClient)
+
+  it.scoped("a transaction goes on in which a file was searched", () =>
+    Effect.gen(function* () {
+      const sql = yield* Effect.map(Layer.build(ownClient), Context.get(SqlClient.SqlClient))
+      const notes = DocumentIndex.collection("notes")
+      const found = sql.withTransaction(
+        Effect.gen(function* () {
+          const retriever = yield* Retriever.Retriever
+          const index = yield* DocumentIndex.DocumentIndex
+          const found = yield* retriever.search(Retriever.query("zebra"))
+          expect(yield* index.documents(notes)).toHaveLength(1)
+          yield* sql`CREATE TABLE kept (a INTEGER)`
+          return found.map(({ text }) => text)
+        })
+      )
+      const chunks = [{ id: "a#0", text: "a zebra", context: "", metadata: {} }]
+      yield* Effect.gen(function* () {
+        yield* (yield* DocumentIndex.DocumentIndex).put(notes, [{ source: "a", hash: "a", chunks }])
+        expect(yield* found).toEqual(["a zebra"])
+      }).pipe(Effect.provide(Layer.provide(SqlRetriever.layerLexical, ownFile())))
+      expect(yield* sql`SELECT a FROM kept`).toEqual([])
+    })
+  )
 
   it.effect.prop(
     "calls one after the other, at once and inside of each other behave as the reference of the memory says",

@@ -9,7 +9,7 @@ import { type DatabaseError, SqlRetriever } from "@heddle/sql"
 import { layer as libsql } from "@heddle/sql/libsql"
 import { ScriptedModel } from "@heddle/testing"
 import { hostile } from "@heddle/testing/Rules"
-import { Effect, FastCheck, Fiber, Layer, TestClock } from "effect"
+import { Context, Effect, FastCheck, Fiber, Layer, TestClock } from "effect"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { file, ownFile } from "./support/files.ts"
@@ -289,6 +289,69 @@ describe("by words", () => {
       expect((yield* search("zebra")).map(({ text }) => text)).toEqual(["a zebra", "a zebra and a horse"])
       expect(yield* search("lion")).toEqual([])
     }).pipe(Effect.provide(lexical(ownFile())))
+  )
+
+  it.scoped("in a transaction of another file a search finds what is in its own, and nothing is put", () =>
+    Effect.gen(function* () {
+      const asked: Array<string> = []
+      const model = topical()
+      const counting: EmbeddingModel.Service = {
+        ...model,
+        embed: (texts, kind) =>
+          Effect.zipRight(
+            Effect.sync(() => void asked.push(...texts)),
+            model.embed(texts, kind)
+          )
+      }
+      const [a, b, none] = yield* Effect.all([
+        Layer.build(hybrid(ownFile(), counting)),
+        Layer.build(lexical(ownFile())),
+        Layer.build(ownFile())
+      ])
+      yield* Effect.provide(put(document("a", ["a zebra of mine"])), a)
+      yield* Effect.provide(put(document("b", ["a zebra of theirs"])), b)
+      const found = Effect.provide(Effect.map(search("zebra"), ids), a)
+      const documents = Effect.flatMap(DocumentIndex.DocumentIndex, (index) => index.documents(notes))
+      for (const other of [b, none]) {
+        const sql = Context.get(other, SqlClient.SqlClient)
+        yield* sql.withTransaction(
+          Effect.gen(function* () {
+            expect(yield* found).toEqual(["a#0"])
+            expect((yield* Effect.provide(documents, a)).map(({ source }) => source)).toEqual(["a"])
+            asked.length = 0
+            const index = Context.get(a, DocumentIndex.DocumentIndex)
+            for (const change of [
+              index.put(notes, [document("c", ["a zebra too"])]),
+              index.remove(notes, ["a"]),
+              index.clear(notes)
+            ]) {
+              const error = yield* Effect.flip(change)
+              expect(error).toMatchObject({ _tag: "RetrievalError", reason: "Unavailable" })
+              expect(error.message).toContain("the open transaction is one of another database")
+            }
+            expect(asked).toEqual([])
+          })
+        )
+      }
+      expect(yield* found).toEqual(["a#0"])
+      expect(yield* Effect.provide(Effect.map(search("zebra"), ids), b)).toEqual(["b#0"])
+    })
+  )
+
+  it.scoped("what is kept in memory is used and kept in a transaction of another file too, and not in one's own", () =>
+    Effect.gen(function* () {
+      const [a, b] = yield* Effect.replicateEffect(Layer.build(lexical(ownFile())), 2)
+      const mine = Context.get(a!, SqlClient.SqlClient)
+      const theirs = Context.get(b!, SqlClient.SqlClient)
+      const found = Effect.provide(Effect.map(search("zebra"), ids), a!)
+      yield* Effect.provide(put(document("a", ["a zebra"])), a!)
+      expect(yield* theirs.withTransaction(found)).toEqual(["a#0"])
+      // Who reads it anew is told of it.
+      yield* mine`UPDATE heddle_chunks SET metadata = '{"a'`
+      expect(yield* theirs.withTransaction(found)).toEqual(["a#0"])
+      expect(yield* found).toEqual(["a#0"])
+      expect((yield* Effect.flip(mine.withTransaction(found))).message).toContain("is not what was written")
+    })
   )
 
   it.effect("a cache keeps nothing that an open transaction has found", () =>
@@ -588,16 +651,13 @@ describe("by words and meaning", () => {
 
 it.effect("another database than SQLite is refused with what to use", () =>
   Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
     // A client that says it is Postgres; nothing is asked of it.
-    const postgres = Object.assign(sql.withoutTransforms.bind(sql), sql, {
-      withoutTransforms: () => ({ onDialectOrElse: <A>({ orElse }: { readonly orElse: () => A }) => orElse() })
-    })
+    const postgres = { onDialectOrElse: <A>({ orElse }: { readonly orElse: () => A }) => orElse() }
     const layer = Layer.provide(SqlRetriever.layerLexical, Layer.succeed(SqlClient.SqlClient, postgres as never))
     const error = yield* Effect.flip(Effect.provide(search("zebra"), layer))
     expect(error).toMatchObject({ _tag: "DatabaseError", reason: "Unsupported" })
     expect(error.message).toContain("@heddle/sql/libsql")
-  }).pipe(Effect.provide(ownFile()))
+  })
 )
 
 // -----------------------------------------------------------------------------

@@ -410,6 +410,38 @@ describe("what goes on after its transaction", () => {
       yield* Fiber.join(fiber)
     })
   )
+  it.scoped("a statement of one client in a transaction of another is one of its own", () =>
+    Effect.gen(function* () {
+      const [a, b] = yield* Effect.replicateEffect(Effect.map(Layer.build(own), Context.get(client)), 2)
+      yield* b!`INSERT INTO t VALUES (2)`
+      const undone = Effect.gen(function* () {
+        yield* a!`INSERT INTO t VALUES (1)`
+        expect(yield* a!`SELECT a FROM t`).toEqual([{ a: 1 }])
+        for (const sql of [a!, a!.safe, a!.withoutTransforms()]) {
+          expect(yield* sql.unsafe("SELECT a FROM t").values).toEqual([[1]])
+        }
+        expect(yield* Stream.runCollect(a!`SELECT a FROM t`.stream).pipe(Effect.map(Array.from))).toEqual([{ a: 1 }])
+        yield* b!`INSERT INTO t VALUES (3)`
+        return yield* Effect.fail("undone")
+      })
+      expect(yield* Effect.flip(b!.withTransaction(undone))).toBe("undone")
+      expect(yield* a!`SELECT a FROM t`).toEqual([{ a: 1 }])
+      expect(yield* b!`SELECT a FROM t`).toEqual([{ a: 2 }])
+    })
+  )
+  it.scoped("a connection that is kept is used for the statements of who says that it is a transaction's", () =>
+    Effect.gen(function* () {
+      const sql = yield* client
+      const kept = yield* sql.reserve
+      // With another, this would wait for its own turn.
+      yield* Effect.provideService(sql`INSERT INTO t VALUES (1)`, SqlClient.TransactionConnection, [kept, 0])
+    }).pipe(
+      Effect.scoped,
+      Effect.zipRight(all),
+      Effect.tap((found) => Effect.sync(() => expect(found).toEqual([1]))),
+      Effect.provide(own)
+    )
+  )
 })
 
 it.effect("a disk that is full is told of, and what was there stays", () =>

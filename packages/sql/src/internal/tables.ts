@@ -5,10 +5,11 @@
  * in it, so that several programs can begin at once, and so that a program that is
  * too old for a database leaves it alone.
  */
-import { SqlClient } from "@effect/sql/SqlClient"
+import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import { DatabaseError, fromCause } from "../DatabaseError.ts"
+import type { Database } from "./database.ts"
 import { beginning } from "./names.ts"
 import { rescued } from "./rescued.ts"
 
@@ -146,19 +147,17 @@ const types = (sql: SqlClient) =>
     })
   })
 
-/** The client of the tables: the names of columns are ours, whatever it does to those of others. */
-export const client: Effect.Effect<SqlClient, never, SqlClient> = Effect.map(SqlClient, (sql) =>
-  sql.withoutTransforms()
-)
-
-/** Brings a database to the last layout, and gives its client. Fails with the reason `Newer` if it is beyond that. */
-export const upToDate = (sql: SqlClient): Effect.Effect<SqlClient, DatabaseError> =>
+/** Brings a database to the last layout, and gives it back. Fails with the reason `Newer` if it is beyond that. */
+export const upToDate = (database: Database): Effect.Effect<Database, DatabaseError> =>
   Effect.gen(function* () {
+    const { sql } = database
     // In most cases there is nothing to do, and so nothing to lock, and no right to make tables is needed.
     const isDone = (yield* hasLayouts(sql)) && (yield* layoutOf(sql)) === layouts.length
     if (!isDone) yield* sql.withTransaction(migrate(sql))
-    return sql
+    return database
   }).pipe(
+    // Tables are nothing that a transaction has to undo.
+    database.reading,
     rescued,
     Effect.mapError((error) => fromCause("The database", error))
   )

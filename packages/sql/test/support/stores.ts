@@ -1,11 +1,11 @@
 /** What is tested on every kind of database. */
-import { expect, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { SqlClient } from "@effect/sql"
 import { Message } from "@heddle/core"
-import { Conversations } from "@heddle/memory"
+import { Conversations, type MemoryErrors } from "@heddle/memory"
 import { SqlConversations, SqlHistoryStore } from "@heddle/sql"
-import { HistoryStore } from "@heddle/workflow"
-import { Effect, Layer, TestClock } from "effect"
+import { HistoryStore, type WorkflowErrors } from "@heddle/workflow"
+import { Context, Effect, Layer, TestClock } from "effect"
 
 const key = Conversations.main("ada")
 const exchange = { agent: "helper", messages: [Message.user("Hi"), Message.assistant("Hello!")] }
@@ -17,9 +17,102 @@ const statement = (text: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<Readonly<Record<string, unknown>>>(text))
 const history = HistoryStore.HistoryStore
 
+const storesOn = <E>(database: Layer.Layer<SqlClient.SqlClient, E>) =>
+  Layer.provideMerge(Layer.mergeAll(SqlConversations.layer, SqlHistoryStore.layer), database)
+
+const run = (runId: string) =>
+  ({ runId, sessionId: "s", workflow: "w", status: "completed", startedAt: 0, endedAt: 1, steps: [] }) as const
+
+/** All that is in the stores. */
+const all = Effect.gen(function* () {
+  const conversations = yield* Conversations.Conversations
+  const runs = yield* history
+  return {
+    read: (yield* read).exchanges.length,
+    listed: (yield* conversations.list({ limit: 5 })).conversations.map(({ key, exchanges }) => [key, exchanges]),
+    last: (yield* runs.last("s", 5, ["completed"])).map(({ runId }) => runId),
+    sessions: (yield* runs.sessions({ limit: 5 })).sessions.map(({ sessionId, runs }) => [sessionId, runs])
+  }
+})
+
+/** All that changes something in the stores. */
+const changes = Effect.gen(function* () {
+  const conversations = yield* Conversations.Conversations
+  const runs = yield* history
+  const { info } = yield* read
+  const all: ReadonlyArray<
+    Effect.Effect<
+      unknown,
+      MemoryErrors.ConversationsUnavailable | MemoryErrors.ConversationChanged | WorkflowErrors.HistoryUnavailable
+    >
+  > = [
+    conversations.append(key, exchange),
+    conversations.replace(key, [], info),
+    conversations.summarize(key, { text: "Short", through: 1 }, info!),
+    conversations.clear(key),
+    conversations.remove(key),
+    runs.append(run("late")),
+    runs.remove("s")
+  ]
+  return all
+})
+
+/** The stores in `mine`, in transactions of `theirs`. Each layer gives a database of its own each time that it is built. */
+export const apart = <E, F>(
+  name: string,
+  mine: Layer.Layer<SqlClient.SqlClient, E>,
+  theirs: Layer.Layer<SqlClient.SqlClient, F>
+) =>
+  describe(name, () => {
+    it.scoped("they read what they have, and refuse to write", () =>
+      Effect.gen(function* () {
+        const [a, b] = [yield* Layer.build(storesOn(mine)), yield* Layer.build(storesOn(theirs))]
+        yield* Effect.all([append, Effect.flatMap(history, (runs) => runs.append(run("mine")))]).pipe(Effect.provide(a))
+        yield* Effect.all([append, append, Effect.flatMap(history, (runs) => runs.append(run("theirs")))]).pipe(
+          Effect.provide(b)
+        )
+        const mineHas = { read: 1, listed: [[key, 1]], last: ["mine"], sessions: [["s", 1]] }
+        const theirsHas = { read: 2, listed: [[key, 2]], last: ["theirs"], sessions: [["s", 1]] }
+        yield* Context.get(b, SqlClient.SqlClient).withTransaction(
+          Effect.gen(function* () {
+            expect(yield* Effect.provide(all, a)).toEqual(mineHas)
+            for (const change of yield* Effect.provide(changes, a)) {
+              const error = yield* Effect.flip(change)
+              expect(error.message).toContain("the open transaction is one of another database")
+              expect(error).toHaveProperty("cause._tag", "DatabaseError")
+            }
+            yield* Effect.provide(append, b)
+          })
+        )
+        expect(yield* Effect.provide(all, a)).toEqual(mineHas)
+        expect(yield* Effect.provide(all, b)).toEqual({ ...theirsHas, read: 3, listed: [[key, 3]] })
+      })
+    )
+
+    it.scoped("they begin, and leave it alone", () =>
+      Effect.gen(function* () {
+        const [a, b] = [yield* Layer.build(mine), yield* Layer.build(theirs)]
+        const stores = yield* Context.get(b, SqlClient.SqlClient).withTransaction(
+          Effect.gen(function* () {
+            const stores = yield* Layer.build(storesOn(Layer.succeedContext(a)))
+            expect(yield* Effect.provide(read, stores)).toEqual({ exchanges: [] })
+            yield* Effect.provide(statement("CREATE TABLE theirs (a INTEGER)"), b)
+            return stores
+          })
+        )
+        yield* Effect.provide(statement("INSERT INTO theirs VALUES (1)"), b)
+        expect(String(yield* Effect.flip(Effect.provide(statement("SELECT * FROM heddle_runs"), b)))).toContain("Sql")
+        yield* Effect.provide(append, stores)
+        expect((yield* Effect.provide(all, stores)).read).toBe(1)
+      })
+    )
+  })
+
 /** The layer gives a database of its own each time that it is built. */
 export const onEveryDatabase = <E>(database: Layer.Layer<SqlClient.SqlClient, E>) => {
-  const stores = Layer.provideMerge(Layer.mergeAll(SqlConversations.layer, SqlHistoryStore.layer), database)
+  const stores = storesOn(database)
+
+  apart("a transaction of another such database is none of the stores'", database, database)
 
   it.effect("1,000 exchanges that are appended to one conversation at the same time are all kept, in one order", () =>
     Effect.gen(function* () {

@@ -11,7 +11,7 @@
 import * as Client from "@effect/sql/SqlClient"
 import type { Connection } from "@effect/sql/SqlConnection"
 import { SqlError } from "@effect/sql/SqlError"
-import { makeCompilerSqlite } from "@effect/sql/Statement"
+import * as Statement from "@effect/sql/Statement"
 import * as Chunk from "effect/Chunk"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -21,6 +21,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type Database from "libsql"
 import { type DatabaseError, fromCause } from "../../DatabaseError.ts"
+import { foreign } from "../database.ts"
 import { type File, openFile, type Run } from "./file.ts"
 import { makeTurns, type Restore, type Turns } from "./turns.ts"
 import { makeWaiting, type Waiting } from "./waiting.ts"
@@ -33,11 +34,12 @@ export const makeClient = (db: Database.Database, name: string, patience: Durati
       file: yield* openFile(db, name),
       turns: makeTurns(),
       wait: makeWaiting(patience),
-      transactions: new WeakMap()
+      transactions: new WeakMap(),
+      FileConnection: connectionClass()
     }
-    const { file, turns, wait } = shared
+    const { file, FileConnection, turns, wait } = shared
 
-    const alone = connection((sql, params, mode) =>
+    const alone = new FileConnection((sql, params, mode) =>
       Effect.uninterruptibleMask((restore) =>
         wait(Effect.zipRight(turns.take(restore), Effect.ensuring(file.run(sql, params, mode), turns.pass)), restore)
       )
@@ -45,13 +47,14 @@ export const makeClient = (db: Database.Database, name: string, patience: Durati
     /** Of who has a turn, and keeps it while a statement waits. */
     const reserved = (turn: Turn) => {
       const run = during(turn, shared)
-      return connection((sql, params, mode) =>
+      return new FileConnection((sql, params, mode) =>
         Effect.uninterruptibleMask((restore) =>
           // What is in a transaction already need not wait.
           file.inTransaction() ? run(sql, params, mode) : wait(run(sql, params, mode), restore)
         )
       )
     }
+    const compiler = Statement.makeCompilerSqlite()
     const client = yield* Client.make({
       acquirer: Effect.succeed(alone),
       transactionAcquirer: Effect.uninterruptibleMask((restore) =>
@@ -63,17 +66,30 @@ export const makeClient = (db: Database.Database, name: string, patience: Durati
           )
         })
       ),
-      compiler: makeCompilerSqlite(),
+      compiler,
       spanAttributes
     })
 
+    // Those of `make` would go to the transaction of another client.
+    const statements = Statement.make(
+      Effect.map(Effect.serviceOption(Client.TransactionConnection), (current) =>
+        Option.isSome(current) && current.value[0] instanceof FileConnection ? current.value[0] : alone
+      ),
+      compiler,
+      spanAttributes,
+      undefined
+    )
+
     const interruptible = transaction(shared, Effect.interruptible)
     const uninterruptible = transaction(shared, identity)
-    return Object.assign(client, {
+    const own: Client.SqlClient = Object.assign(statements, {
+      ...client,
+      ...statements,
       // That of `make` would keep the turn while it waits, and could not be interrupted then.
       withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
         Effect.checkInterruptible((can) => nested(shared, can ? interruptible(effect) : uninterruptible(effect)))
     })
+    return Object.assign(own, { safe: own })
   })
 
 /** What statements and transactions of a connection have in common. */
@@ -84,6 +100,7 @@ interface Shared {
   readonly wait: Waiting
   /** By the connection that is used in it. `@effect/sql` gives that of another client for ours. */
   readonly transactions: WeakMap<Connection, Transaction>
+  readonly FileConnection: ReturnType<typeof connectionClass>
 }
 
 /** A turn that is kept for more than a statement. */
@@ -104,7 +121,7 @@ const during =
 
 /** Transactions that begin when they have their turn and nobody else writes. Waiting for that is in `restore`. */
 const transaction = (shared: Shared, restore: Restore) => {
-  const { file, name, transactions, turns, wait } = shared
+  const { file, FileConnection, name, transactions, turns, wait } = shared
   const send = (connection: Connection, sql: string) => connection.executeUnprepared(sql, [], undefined)
   const undo = (connection: Connection, sql: string) =>
     // Else nothing of it is left.
@@ -113,7 +130,7 @@ const transaction = (shared: Shared, restore: Restore) => {
 
   const inside = (turn: Turn) => {
     const run = during(turn, shared)
-    return connection((sql, params, mode) =>
+    return new FileConnection((sql, params, mode) =>
       Effect.suspend(() =>
         // The database itself has undone it, as it may when there is no space. What comes after that must not be kept alone.
         turn.isOver || file.inTransaction() ? run(sql, params, mode) : Effect.fail(fromCause(name, undone))
@@ -143,7 +160,7 @@ const transaction = (shared: Shared, restore: Restore) => {
     savepoint: (connection, id) =>
       transactions.has(connection)
         ? send(connection, `SAVEPOINT heddle_${id}`)
-        : failing(Effect.fail(fromCause(name, foreign))),
+        : failing(Effect.fail(fromCause(name, { message: foreign }))),
     commit: (connection) =>
       Effect.suspend(() =>
         transactions.get(connection)?.open === 0
@@ -189,25 +206,33 @@ const rollback = "ROLLBACK"
 const undone = { message: "the transaction was undone" }
 const over = { message: "its transaction or scope has ended: start after that what goes on after it" }
 const halfway = { message: "a transaction within this one has not ended" }
-const foreign = { message: "the open transaction is one of another database" }
 
-const connection = (run: Run): Connection => {
-  const execute: Connection["execute"] = (sql, params, transform) => {
-    const rows = failing(run(sql, params, "rows"))
-    return transform === undefined ? rows : Effect.map(rows, transform)
-  }
-  return {
-    execute,
-    executeUnprepared: execute,
+/** A class for the connections of one client, by which it is known whose a connection is. */
+const connectionClass = () =>
+  class FileConnection implements Connection {
+    readonly #run: Run
+
+    constructor(run: Run) {
+      this.#run = run
+    }
+
+    readonly execute: Connection["execute"] = (sql, params, transform) => {
+      const rows = failing(this.#run(sql, params, "rows"))
+      return transform === undefined ? rows : Effect.map(rows, transform)
+    }
+
+    readonly executeUnprepared = this.execute
+
     // Rows are arrays in this mode.
-    executeValues: (sql, params) =>
-      failing(run(sql, params, "values") as Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, DatabaseError>),
-    executeRaw: (sql, params) => failing(run(sql, params, "raw")),
+    readonly executeValues: Connection["executeValues"] = (sql, params) =>
+      failing(this.#run(sql, params, "values") as Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, DatabaseError>)
+
+    readonly executeRaw: Connection["executeRaw"] = (sql, params) => failing(this.#run(sql, params, "raw"))
+
     // All at once: an open cursor would keep others from writing.
-    executeStream: (sql, params, transform) =>
-      Stream.fromIterableEffect(Effect.map(execute(sql, params, transform), Chunk.unsafeFromArray))
+    readonly executeStream: Connection["executeStream"] = (sql, params, transform) =>
+      Stream.fromIterableEffect(Effect.map(this.execute(sql, params, transform), Chunk.unsafeFromArray))
   }
-}
 
 const failing = <A>(effect: Effect.Effect<A, DatabaseError>): Effect.Effect<A, SqlError> =>
   Effect.mapError(effect, (cause) => new SqlError({ cause, message: cause.message }))

@@ -1,27 +1,27 @@
 /**
  * Putting documents into the index, and taking them out.
  */
-import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import type { EmbeddingModel } from "@heddle/core"
 import { stems } from "@heddle/core/words"
 import type { Collection, IndexedDocument, Service as Index } from "@heddle/rag/DocumentIndex"
 import * as Effect from "effect/Effect"
+import type { Database } from "../database.ts"
 import { documentTable, type NewDocument, type Row } from "./documentTable.ts"
 import { embedded, sameModel, sameSize } from "./embedding.ts"
 import { retrieval } from "./failure.ts"
 
 /** With a model, chunks get their vectors. */
-export const makeIndex = (sql: SqlClient, model: EmbeddingModel.Service | undefined): Index => {
+export const makeIndex = ({ reading, sql, writing }: Database, model: EmbeddingModel.Service | undefined): Index => {
   const table = documentTable(sql)
   /** Changes a collection if there is such a one. */
   const changeKnown = (of: Collection, change: (row: Row) => Effect.Effect<boolean, SqlError>) =>
     Effect.gen(function* () {
       const row = yield* table.collection(of)
       if (row !== undefined && (yield* change(row))) yield* table.change(of.tenant)
-    }).pipe(sql.withTransaction, retrieval)
+    }).pipe(sql.withTransaction, writing, retrieval)
   return {
-    documents: (of) => retrieval(table.documents(of)),
+    documents: (of) => retrieval(reading(table.documents(of))),
     put: (of, documents) =>
       documents.length === 0
         ? Effect.void
@@ -40,7 +40,7 @@ export const makeIndex = (sql: SqlClient, model: EmbeddingModel.Service | undefi
                 yield* table.write(tenant, row, written)
               })
             )
-          }).pipe(retrieval),
+          }).pipe(writing, retrieval),
     remove: (of, sources) => changeKnown(of, ({ id }) => table.remove(id, sources)),
     clear: (of) => changeKnown(of, ({ id }) => Effect.as(table.clear(id), true))
   }

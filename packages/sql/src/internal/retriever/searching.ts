@@ -1,7 +1,6 @@
 /**
  * Finding passages.
  */
-import type { SqlClient } from "@effect/sql/SqlClient"
 import type { SqlError } from "@effect/sql/SqlError"
 import { terms } from "@heddle/core/words"
 import type { RetrievalError } from "@heddle/rag/RagErrors"
@@ -10,6 +9,7 @@ import { accepts, queryTerms, timely } from "@heddle/rag/store"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { DatabaseError } from "../../DatabaseError.ts"
+import type { Database } from "../database.ts"
 import { chunkTable } from "./chunkTable.ts"
 import { embedded, sameModel, sameSize } from "./embedding.ts"
 import { failure, retrieval } from "./failure.ts"
@@ -21,7 +21,7 @@ import { type Accepts, best, byVectors, byWords, fused, type Hit, type Postings,
 /** How often a search begins anew when others write, before it keeps them from it. */
 const maxTries = 5
 
-export const makeSearch = (sql: SqlClient, embedding: Embedding | undefined): Search["search"] => {
+export const makeSearch = ({ reading, sql }: Database, embedding: Embedding | undefined): Search["search"] => {
   const table = chunkTable(sql)
   const usesVectors = embedding !== undefined && embedding.weights.vectors > 0
   const { known, load } = inMemory(table, usesVectors)
@@ -84,7 +84,7 @@ export const makeSearch = (sql: SqlClient, embedding: Embedding | undefined): Se
           left > 0 ? tried(query, wanted, vector) : sql.withTransaction(tried(query, wanted, vector)),
           (found) => (found === undefined ? again(left - 1) : Effect.succeed(found))
         )
-      return retrieval(again(maxTries))
+      return retrieval(reading(again(maxTries)))
     }
     if (!usesVectors) return searched(undefined)
     const asked = inTime(
