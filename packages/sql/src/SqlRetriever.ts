@@ -77,8 +77,8 @@ export interface Options {
 /**
  * By words and by meaning. A score says how far up a passage is in both: by words, from
  * none to the best; by meaning, from the mean of all that are closer than `minSimilarity`
- * to the closest. So 1 is the first in
- * both, and 0.5 the first in one that is not in the other, where both weigh the same.
+ * to the closest. So 1 is the first in both, and 0.5 the first in one that is not in the
+ * other, where both weigh the same.
  *
  * A collection has the vectors of one embedding model. With another one, or with one
  * whose vectors have another size, indexing and searching fail with the reason
