@@ -231,7 +231,9 @@ const assemble = (
 /** All that was said, in one list. Every run makes it, and `flatMap` takes several times as long. */
 const historyOf = (parts: ReadonlyArray<Part>): History.History => {
   const all: Array<Message.Message> = []
-  for (const { seen } of parts) for (const { messages } of seen.exchanges) all.push(...messages)
+  for (const { seen } of parts) {
+    for (const { messages } of seen.exchanges) for (const message of messages) all.push(message)
+  }
   return all
 }
 

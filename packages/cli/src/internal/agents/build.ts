@@ -74,7 +74,7 @@ export const assemble = (
       ...(maxSteps !== undefined && { maxSteps }),
       ...(onStepLimit !== undefined && { onStepLimit }),
       ...(output !== undefined && { output })
-      // Tools and handlers come as any; what they need is what this package has them need.
+      // What a file names has types that do not say what it needs: it is what a `Runnable` needs, and this package gives.
     }) as Runnable
     done.set(one, agent)
     return agent
